@@ -1,8 +1,8 @@
-//! Rules about what came of the requests: failures, those that are the generator's own, wrong contents, and connections that
-//! had to be opened again.
+//! Rules about the outcome of requests: failures, failures of the generator itself, wrong contents, and connections
+//! that had to be opened again.
 //!
-//! They are the same with users who wait and at equal rate, each load by what came in it. What they deliberately do not
-//! do: judge how long it took.
+//! The same rules apply to a closed load and at equal rate, each to its own answers. They do not judge how long answers
+//! took.
 
 use std::collections::BTreeMap;
 
@@ -46,7 +46,7 @@ pub(crate) fn generator_errors(errors: &BTreeMap<String, u64>) -> Option<Finding
     (ports + descriptors > 0).then(|| refused(reason, remedy, ((ports + descriptors) as f64, 0.0)))
 }
 
-/// Wrong answers, and with users who wait those that nobody looked at: what is looked at is the same at equal rate.
+/// Finds wrong answers and, in a closed load, answers that were not checked: the same ones are checked at equal rate.
 pub(super) fn content(seen: &LoadSeen<'_>) -> Option<Finding> {
     if let Some((wrong, reason)) = wrong_answers(seen.errors, seen.error_examples) {
         let remedy = "compare the answer with the variant's `format`, `detail` and `key`";
@@ -70,7 +70,7 @@ pub(super) fn fresh_connections(seen: &LoadSeen<'_>) -> Option<Finding> {
     marked_above(reason, remedy, (share, FRESH_SHARE_MAX))
 }
 
-/// How many answers were not what was asked for, and that in words; absent where none was.
+/// Counts the answers that were not what was asked for, and describes them; absent without any.
 pub(crate) fn wrong_answers(
     errors: &BTreeMap<String, u64>,
     examples: &BTreeMap<String, String>,
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
     use tollgate_facts::results::{Connecting, Encryption, EqualRate, Verdict};
 
-    /// What is found of a load at equal rate of which so many answers of 10,000 failed in this way.
+    /// Findings for a load at equal rate in which `count` of 10,000 answers failed in this way.
     fn failed(class: &str, count: u64) -> Vec<(String, Verdict)> {
         let mut cell = sound();
         let errors = if count > 0 { BTreeMap::from([(class.to_owned(), count)]) } else { BTreeMap::new() };

@@ -1,46 +1,47 @@
-//! Rules about handshakes, and about a load at a rate: whether it was offered as it was asked, and answered.
+//! Rules about handshakes and about a load at a rate: whether it was offered as asked, and answered.
 
 use super::seen::LoadSeen;
 use super::unsent::{SENT_SHARE_MIN, Unsent};
 use tollgate_facts::results::{Encryption, EqualRate, Percentiles};
 use tollgate_facts::rules::{Finding, marked, marked_above, refused};
 
-/// Handshakes of the wrong kind, by all.
+/// Largest share of handshakes of the wrong kind.
 const WRONG_HANDSHAKE_SHARE_MAX: f64 = 0.01;
-/// Sends later than this at a percentile measure the generator; or than [`LATENESS_SHARE_MAX`].
+/// Largest lateness of sends at a percentile, unless [`LATENESS_SHARE_MAX`] allows more: beyond it the generator is
+/// measured.
 const LATENESS_MS_MAX: f64 = 1.0;
-/// The same as a share of the response time at that percentile, whichever is more. What was sent late counts as late in
-/// the response time, too: a generator that was held up has both alike, a server that was held up only the latter.
+/// The same as a share of the response time at that percentile; the larger bound applies. A late send is also part of
+/// the response time: a stalled generator raises both alike, a stalled server only the latter.
 const LATENESS_SHARE_MAX: f64 = 0.1;
-/// What helps a generator that is late by itself.
+/// Remedy for a generator that is late by itself.
 pub(crate) const GENERATOR_REMEDY: &str = "it was the generator: give it cores of its own, or offer less";
 /// The same at equal rate.
 const GENERATOR_AT_EQUAL_RATE_REMEDY: &str =
     "it was the generator: give it cores of its own, or offer less: `equal_rate`, or --rate";
 
-/// How punctual a load at a rate was, beside how long its answers took.
+/// Punctuality of a load at a rate, and its response times.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Punctuality {
-    /// How late what was due was begun.
+    /// Delay from when requests were due to their start.
     pub(crate) lateness_ms: Percentiles,
     /// The part of that which is the generator's own doing.
     pub(crate) overdue_ms: Percentiles,
-    /// How long it took from when it was due.
+    /// Time from when requests were due to their answers.
     pub(crate) response_ms: Percentiles,
 }
 
-/// What was begun later than it may be.
+/// Starts that were later than allowed.
 pub(crate) struct Late {
-    /// Which share of it, in words; absent where so few are judged by their mean.
+    /// The share of them, in words; absent where there are so few that the mean is judged.
     share: Option<&'static str>,
-    /// How late: that share at least, or all of it on average.
+    /// Lateness of that share at least, or the mean of all.
     pub(crate) late_ms: f64,
-    /// How late it might be.
+    /// Largest lateness allowed.
     pub(crate) bound_ms: f64,
 }
 
 impl Late {
-    /// That these `things` were begun late.
+    /// Says that these `things` were begun late.
     pub(crate) fn told(&self, things: &str, were_begun: &str) -> String {
         let late_ms = self.late_ms;
         let most = format!("at most {:.2} may be", self.bound_ms);
@@ -52,23 +53,23 @@ impl Late {
 }
 
 impl Punctuality {
-    /// Of a load at equal rate.
+    /// The punctuality of a load at equal rate.
     fn of(rate: &EqualRate) -> Punctuality {
         let EqualRate { lateness_ms, overdue_ms, response_time_ms: response_ms, .. } = *rate;
         Punctuality { lateness_ms, overdue_ms, response_ms }
     }
 
-    /// Whether the generator was too late by itself for these answers.
+    /// Returns the lateness if the generator alone was too late for these answers.
     pub(crate) fn own(&self) -> Option<Late> {
         self.late(self.overdue_ms)
     }
 
-    /// Whether too much was begun too late, whoever's doing that is.
+    /// Returns the lateness if too much was begun too late, whatever the cause.
     pub(crate) fn at_all(&self) -> Option<Late> {
         self.late(self.lateness_ms)
     }
 
-    /// Percentile by percentile, as far as there are enough of them, the highest first; of few by the mean, which their
+    /// Checks each percentile that has enough samples, the highest first; with few samples the mean, which their
     /// figures are printed with.
     fn late(&self, late_ms: Percentiles) -> Option<Late> {
         let response_ms = self.response_ms;

@@ -1,4 +1,4 @@
-//! The numbers that rules hold figures against.
+//! Bounds of the rules.
 
 pub use tollgate_facts::rules::CORES_BUSY_MAX;
 
@@ -10,19 +10,19 @@ pub const GENERATOR_SHARE_MAX: f64 = 0.8;
 pub const RUN_QUEUE_SHARE_MAX: f64 = 0.05;
 /// With more than this of the subjects' cores used, the subject and the server behind it wait for each other.
 pub(crate) const SUBJECT_CORES_BUSY_MAX: f64 = 0.9;
-/// A backend that uses less than this of what the subject uses does not limit it.
+/// Least CPU use of a backend, as a share of the subject's, with which it can limit the subject.
 pub(crate) const BACKEND_PART_MIN: f64 = 0.1;
-/// What a link adds may be off by one part in ten of what was asked …
+/// The delay that a link adds may be off by this share of the delay asked …
 pub(crate) const LINK_SHARE_MAX: f64 = 0.1;
-/// … or by so much: what two wake-ups of a thread vary by.
+/// … or by this much, in microseconds: two wake-ups of a thread vary by it.
 pub(crate) const LINK_OFF_US: f64 = 30.0;
 /// Stolen time above this share is marked.
 pub const STEAL_SHARE_MAX: f64 = 0.01;
-/// Connections opened beyond the users' own, by requests.
+/// Connections opened beyond the users' own, as a share of the requests.
 pub const FRESH_SHARE_MAX: f64 = 0.01;
-/// Fewest answers of a cell whose figures stand.
+/// Fewest answers of a cell whose figures can be read.
 pub const REQUESTS_MIN: u64 = 300;
-/// Fewest blocks for an interval that says something.
+/// Fewest blocks for a useful interval.
 pub(crate) const BLOCKS_MIN: u32 = 8;
 /// With fewer answers for each user a trial is mostly its start and its end.
 pub const ANSWERS_PER_USER_MIN: f64 = 10.0;

@@ -1,6 +1,6 @@
-//! What the rules look at in one cell.
+//! Input of the rules for one cell.
 //!
-//! It deliberately does not judge.
+//! It does not judge.
 
 use hdrhistogram::Histogram;
 
@@ -11,34 +11,34 @@ use crate::probe::system::Ticks;
 use tollgate_facts::results::load::LittlesLaw;
 use tollgate_facts::results::{Cell, Connecting};
 
-/// What the rules look at in one cell.
+/// Input of the rules for one cell.
 #[derive(Debug, Clone)]
 pub struct Evidence<'a> {
     /// The cell.
     pub cell: &'a Cell,
     /// Valid answers whose content was checked.
     pub checked: u64,
-    /// What the records find of the users; absent where nothing was recorded.
+    /// Users by Little's law from the records; absent where nothing was recorded.
     pub littles_law: Option<LittlesLaw>,
     /// Answers for each user in a trial, on average; absent where a trial's length does not hang on its users.
     pub answers_per_user: Option<f64>,
-    /// What was counted before its trials, in the time in which their connections are opened.
+    /// Requests counted before its trials, while connections were opened.
     pub settling: &'a Tally,
-    /// What was seen during its trials with users who wait.
+    /// Observations during its trials with users who wait.
     pub beside: SeenBeside<'a>,
-    /// The same during those at equal rate.
+    /// Observations during its trials at equal rate.
     pub rate_beside: SeenBeside<'a>,
     /// Starts of the subject after which response times did not settle.
     pub unsteady_starts: u32,
-    /// Whether variant and baseline are measured on the same system.
+    /// Systems on which variant and baseline are measured.
     pub systems: Systems,
-    /// What of an insert did not agree with what was acknowledged.
+    /// Difference between an insert and its acknowledgements; absent without one.
     pub unsettled: Option<&'a str>,
-    /// How users were to connect; absent where connections are no part of the question.
+    /// The way users were to connect; absent where connections are not studied.
     pub connecting: Option<Connecting>,
-    /// What the experiment says of how they are encrypted.
+    /// Claims of the experiment about encryption.
     pub claims: &'a Claims,
-    /// Cores on which subjects and what is behind them run; 0 where they are not pinned.
+    /// Cores of the subjects and the servers behind them; 0 where they are not pinned.
     pub subject_cores: usize,
     /// Blocks that were planned: of an insert, those that its time did not suffice for are missing.
     pub blocks_planned: u32,
@@ -53,29 +53,29 @@ pub struct OwnCpu {
     pub subject_us: Option<f64>,
 }
 
-/// What was seen beside the figures of one load of a cell, while it lasted.
+/// Observations beside the figures of one load of a cell, while it lasted.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SeenBeside<'a> {
-    /// What all cores did.
+    /// Ticks of all cores.
     pub ticks: Ticks,
-    /// What was the load's own of it; absent where it is of other spans of time, as that of inserts is.
+    /// The load's own part of them; absent where it covers other spans of time, as that of inserts does.
     pub own: Option<OwnCpu>,
-    /// How late the generator noticed its own heartbeat; absent where it has none.
+    /// Lateness with which the generator noticed its own heartbeat; absent where it has none.
     pub beats: Option<&'a Histogram<u64>>,
     /// Connections that were opened beyond those that its users had opened before or might open: at equal rate one each,
     /// when they first come.
     pub fresh_connections: u64,
-    /// How response times went within its trials; absent where nothing came at a rate.
+    /// Course of response times within its trials; absent for a load without a rate.
     pub(crate) within: Option<WithinTrials>,
-    /// How they went over all trials.
+    /// Course of response times over all trials.
     pub(crate) over: Option<Trend>,
 }
 
-/// How response times went within trials at a rate.
+/// Course of response times within trials at a rate.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct WithinTrials {
     pub(crate) trend: Trend,
-    /// For how long something was due in each.
+    /// Time in each trial during which requests were due.
     pub(crate) lasted_ms: f64,
     /// Requests each second, until the last was answered.
     pub(crate) answered: f64,
@@ -87,8 +87,8 @@ pub enum Systems {
     /// The same for both, or there is no baseline.
     #[default]
     Same,
-    /// One is the built-in gateway, the other a server of the user's: what is between them is no layer.
+    /// The built-in gateway and a server of the user's: they differ in more than a layer.
     BuiltInAndTheirs,
-    /// Two servers of the user's, who alone can know whether only the layer differs.
+    /// Two servers of the user's: only the user knows whether just the layer differs.
     BothTheirs,
 }

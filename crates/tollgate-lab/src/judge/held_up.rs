@@ -1,7 +1,7 @@
-//! Rules about what held up the load on its way: the generator itself, which its heartbeat shows, cores that others
-//! have, and the kernel's TCP, which turns connections away or sends segments again.
+//! Rules about delays of the load on its way: stalls of the generator itself, cores that other programs use, and the
+//! kernel's TCP, which turns connections away or sends segments again.
 //!
-//! They are the same with users who wait and at equal rate, each load by what was seen while it lasted.
+//! The same rules apply to a closed load and at equal rate, each to its own observations.
 
 use super::bounds::{CORES_BUSY_MAX, GENERATOR_SHARE_MAX, RUN_QUEUE_SHARE_MAX, STEAL_SHARE_MAX};
 use super::evidence::OwnCpu;
@@ -15,49 +15,49 @@ const RETRANSMITTED_SHARE_MAX: f64 = 0.001;
 /// Above this share of the requests they show in the 99th percentile, however many segments a request and its connection
 /// take.
 const RETRANSMITTED_BY_REQUEST_MAX: f64 = 0.01;
-/// Fewer are nothing, whatever share of a short load they are.
+/// Fewest segments sent again that count, whatever share of a short load they are.
 const RETRANSMITTED_MIN: u64 = 3;
-/// The kernel sends a lone segment again after 200 ms at the earliest, clocks of a histogram aside: where every answer
-/// came sooner, what it counted are segments and connections of others.
+/// Least wait of a lone segment that the kernel sends again: 200 ms, less the precision of the histogram. Where every
+/// answer came sooner, the count is of other segments and connections.
 const SENT_AGAIN_MS_MIN: f64 = 190.0;
-/// More than one segment has: of several a lost one is noticed by those behind it, and sent again within a round trip
-/// or two.
+/// Bytes that fit into one segment: of several, a lost one is noticed by those behind it, and sent again within a round
+/// trip or two.
 const SEGMENT_BYTES: f64 = 1400.0;
 
 /// Other programs that have more than this share of full cores are to be stopped.
 const OTHERS_SHARE_MAX: f64 = 0.1;
-/// What helps against them.
+/// Remedy against other programs.
 const OTHERS_REMEDY: &str = "stop what else runs on this machine";
-/// What helps where generator and subject filled the cores by themselves.
+/// Remedy where generator and subject filled the cores by themselves.
 const READ_CPU_REMEDY: &str = "read the CPU time per request";
-/// What helps where nobody knows whether they did.
+/// Remedy where it is unknown who filled the cores.
 const UNWATCHED_REMEDY: &str = "stop what else runs; if the subject runs on this machine, name its process (--subject-pid, for `versus` --pid) and read CPU per request";
 
-/// What helps where connections were turned away.
+/// Remedy for connections that were turned away.
 const TURNED_AWAY_REMEDY: &str = "raise the server's backlog and net.core.somaxconn, or let fewer users connect at once: who is turned away waits for a second";
-/// What helps against segments that are sent again.
+/// Remedy for segments that are sent again.
 const RETRANSMITTED_REMEDY: &str =
     "look for full listeners, lost packets and small socket buffers (`nstat -az | grep -i tcp`)";
 
-/// What a load shows by itself of what the kernel counts of TCP: of listeners for all programs together, of segments that
-/// are sent again for its own sockets.
+/// Evidence in a load itself for the kernel's counts of TCP: those of listeners are of all programs, those of segments
+/// sent again are of its own sockets.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Shown {
     pub(crate) response_ms: Percentiles,
     pub(crate) failed: u64,
-    /// Requests, failed ones with them.
+    /// Requests, including failed ones.
     pub(crate) asked: u64,
-    /// Mean bytes of a request or of an answer, whichever are more.
+    /// Mean bytes of a request or of an answer, whichever is larger.
     pub(crate) larger_bytes: f64,
 }
 
 impl Shown {
-    /// Whether one of its requests failed, or one of its answers took as long as what is sent again after a time.
+    /// Whether a request failed, or an answer took as long as a segment that is sent again after a timeout.
     fn has_waited(self) -> bool {
         self.failed > 0 || self.response_ms.max >= SENT_AGAIN_MS_MIN
     }
 
-    /// That connections were turned away while it lasted, if that shows in it.
+    /// Marks a load during which connections were turned away, if that shows in it.
     pub(crate) fn turned_away(self, tcp: TcpCounts) -> Option<Finding> {
         let (count, full) = (tcp.turned_away(), tcp.listen_overflows);
         let reason = format!(
@@ -67,8 +67,8 @@ impl Shown {
         marked_above(reason, TURNED_AWAY_REMEDY, (count as f64, 0.0)).filter(|_| self.has_waited())
     }
 
-    /// That more segments were sent again than may be while it lasted, if that shows in it: larger requests or answers
-    /// than a segment need not have waited for it.
+    /// Marks a load with too many segments sent again, if that shows in it: requests or answers larger than a segment
+    /// need not have waited for a timeout.
     pub(crate) fn sent_again(self, tcp: TcpCounts) -> Option<Finding> {
         let SocketCounts { segments_sent: sent, segments_retransmitted: again, .. } = tcp.own?;
         let SocketCounts { segments_received: received, segments_out_of_order: behind, .. } = tcp.own?;
@@ -91,20 +91,20 @@ impl Shown {
     }
 }
 
-/// That a thread of the generator used more of its core than it may.
+/// Marks a thread of the generator that used too much of its core.
 pub(crate) fn client_saturation(share: f64) -> Option<Finding> {
     let reason = format!("a thread of the load generator used {:.0} % of its core", share * 100.0);
     let remedy = "read CPU per request instead of times, or load from a machine with more cores";
     marked_above(reason, remedy, (share, GENERATOR_SHARE_MAX))
 }
 
-/// That a thread of the generator waited for its core for longer than it may.
+/// Marks a thread of the generator that waited for its core too long.
 pub(crate) fn run_queue(share: f64) -> Option<Finding> {
     let reason = format!("a thread of the load generator waited for its core {:.1} % of the time", share * 100.0);
     marked_above(reason, OTHERS_REMEDY, (share, RUN_QUEUE_SHARE_MAX))
 }
 
-/// That the cores were busier than they may be, and who had them.
+/// Marks cores that were too busy, and says which programs used them.
 pub(crate) fn joint(ticks: Ticks, own: Option<OwnCpu>) -> Option<Finding> {
     let percent = |share: f64| format!("{:.0} %", share * 100.0);
     let of = |used_us: f64| percent(used_us * 1e3 / (ticks.total.max(1) * TICK_NS) as f64);
@@ -131,7 +131,7 @@ pub(crate) fn joint(ticks: Ticks, own: Option<OwnCpu>) -> Option<Finding> {
     marked_above(reason, remedy, (busy, CORES_BUSY_MAX))
 }
 
-/// That the hypervisor took more of the cores than it may.
+/// Marks a hypervisor that took too much of the cores' time.
 pub(crate) fn steal(ticks: Ticks) -> Option<Finding> {
     let share = ticks.steal_share();
     let reason = format!("the hypervisor took {:.1} % of the cores' time", share * 100.0);

@@ -1,6 +1,6 @@
-//! The intervals of percentiles: from clusters of answers and the distribution of all of them.
+//! Intervals of percentiles, from clusters of answers and the distribution of all of them.
 //!
-//! Pure: what was recorded goes in, what is stored comes out.
+//! Pure: records in, stored figures out.
 
 use std::collections::BTreeMap;
 
@@ -14,8 +14,8 @@ use tollgate_facts::stats::between_starts::STARTS_MIN;
 use tollgate_facts::stats::percentile;
 use tollgate_facts::stats::percentile_interval::{Cluster, shares};
 
-/// The interval of a quantile of these times, by what each cluster answered beyond a time in nanoseconds; absent where the
-/// percentile is not printed, too.
+/// The interval of a quantile of these times, from each cluster's share of answers beyond a time in nanoseconds; also
+/// absent where the percentile is not printed.
 pub(crate) fn interval(times: &Histogram<u64>, quantile: f64, clusters: &[Cluster]) -> Option<Within> {
     let found = shares(quantile, clusters).filter(|_| percentile::is_available(quantile, times.len()))?;
     let at = |share: f64| times.value_at_quantile(share);
@@ -47,7 +47,7 @@ pub(crate) struct ByBlock {
 }
 
 impl ByBlock {
-    /// Adds what a trial of this start and block recorded.
+    /// Adds the times that a trial of this start and block recorded.
     pub(crate) fn add(&mut self, block: (u32, u32), recorder: &Recorder) {
         self.response.entry(block).or_default().add(&recorder.response);
         if let Some(stepped) = &recorder.stepped {
@@ -55,18 +55,18 @@ impl ByBlock {
         }
     }
 
-    /// Those of response times, of which these are all.
+    /// The intervals of response times; `times` are all of them.
     pub(crate) fn of_response(&self, times: &Histogram<u64>) -> Option<PercentileIntervals> {
         over(&self.response, times)
     }
 
-    /// Those of a scenario's iterations, of which these are all.
+    /// The intervals of a scenario's iterations; `times` are all of them.
     pub(crate) fn of_iterations(&self, times: &Histogram<u64>) -> Option<PercentileIntervals> {
         over(&self.iterations, times)
     }
 }
 
-/// Over starts where there are two or more, as a figure's own interval is; else over blocks.
+/// The intervals over starts where there are enough, like those of other figures; else over blocks.
 fn over(blocks: &BTreeMap<(u32, u32), Coarse>, times: &Histogram<u64>) -> Option<PercentileIntervals> {
     let mut starts: BTreeMap<u32, Coarse> = BTreeMap::new();
     for ((start, _), block) in blocks {

@@ -1,7 +1,8 @@
-//! When a figure may be read: each rule holds one number against its bound and says what follows and what to do.
+//! Decides which figures can be read: each rule compares one number with its bound, and says what follows and what to
+//! do.
 //!
-//! Pure rules over what was recorded, so that each can be proved by a made-up fault. What they deliberately do not do:
-//! repair a figure, or drop a trial.
+//! Pure rules over records, so that each can be tested with a made-up fault. They do not repair a figure or drop a
+//! trial.
 
 pub(crate) mod answers;
 pub(crate) mod at_rate;
@@ -38,7 +39,7 @@ use tollgate_facts::results::{Cell, Settlement, Validity};
 use tollgate_facts::rules::About::{self, AtRate, Closed};
 use tollgate_facts::rules::{self, ALL, Finding, Rule, marked, marked_above, refused};
 
-/// What a rule finds in a load of a cell.
+/// A rule's check of one load of a cell.
 type Check = fn(&LoadSeen<'_>) -> Option<Finding>;
 
 /// All rules in the order of the report; each knows whether it is about users who wait, a load at equal rate, or both.
@@ -76,7 +77,7 @@ const RULES: &[(Rule, Check)] = &[
     (rules::STEAL, |seen| held_up::steal(seen.beside.ticks)),
 ];
 
-/// What the rules find in a cell, first with users who wait and then at equal rate; a single `ok` where they find nothing.
+/// The findings of all rules for a cell, first for users who wait, then at equal rate; a single `ok` without findings.
 pub fn judge(evidence: &Evidence<'_>) -> Vec<Validity> {
     let about = |about: About| RULES.iter().filter(move |(rule, _)| rule.is_about(about));
     let (closed, at_rate) = (evidence.closed(), evidence.at_rate());
@@ -89,14 +90,14 @@ pub fn judge(evidence: &Evidence<'_>) -> Vec<Validity> {
     told(evidence.cell, with_users_who_wait.chain(at_equal_rate), rules)
 }
 
-/// What so many rules found in a cell; a single `ok` where that is nothing.
+/// The findings of `rules` rules for a cell; a single `ok` without findings.
 pub(crate) fn told<'r>(cell: &Cell, found: impl Iterator<Item = (&'r str, Finding)>, rules: usize) -> Vec<Validity> {
     let of = |(rule, finding): (&str, Finding)| finding.of(&cell.variant, cell.level, rule);
     let found: Vec<Validity> = found.map(of).collect();
     if found.is_empty() { vec![of((ALL, Finding::nothing(rules)))] } else { found }
 }
 
-/// That a cell has too few blocks.
+/// Marks a cell with too few blocks.
 pub(crate) fn few_blocks(cell: &Cell) -> Option<Finding> {
     let (blocks, trials) = (cell.rounds, cell.trials);
     let s = |count: u32| if count == 1 { "" } else { "s" };
@@ -105,13 +106,13 @@ pub(crate) fn few_blocks(cell: &Cell) -> Option<Finding> {
     (blocks < BLOCKS_MIN).then(|| marked(reason, remedy, (f64::from(blocks), f64::from(BLOCKS_MIN))))
 }
 
-/// What is said of a variant whose subject died or was stopped while it was measured.
+/// The doubt about a variant whose subject died or was stopped while it was measured.
 pub fn subject_died(variant: &str, level: u64, how: &str) -> Validity {
     let finding = refused(format!("the subject {how}"), "see its last words, and run again", (1.0, 0.0));
     finding.of(variant, level, rules::SUBJECT_DIED.name)
 }
 
-/// What is said of a cell that has no figures, but whose account was not settled.
+/// The doubt about a cell without figures whose account was not settled.
 pub fn unsettled(variant: &str, level: u64, transfers: &Transfers) -> Option<Validity> {
     let finding = unsettled_finding(transfers.settlement, transfers.fault.as_deref()?);
     Some(finding.of(variant, level, rules::SETTLEMENT.name))
@@ -138,7 +139,7 @@ fn littles_law(LoadSeen { evidence, .. }: &LoadSeen<'_>) -> Option<Finding> {
     Some(refused(reason, remedy, (law.off, law.bound)))
 }
 
-/// At a rate within its trials, each of which begins without a queue; of users who wait over all of them.
+/// Finds a trend: at a rate within trials, each of which begins without a queue; for users who wait over all trials.
 fn steady(seen: &LoadSeen<'_>) -> Option<Finding> {
     let SeenBeside { within, over, .. } = seen.beside;
     let of_rate = within.and_then(|WithinTrials { trend, lasted_ms, answered }| {
@@ -152,7 +153,7 @@ fn steady(seen: &LoadSeen<'_>) -> Option<Finding> {
     of_rate.or_else(|| over_trials(over))
 }
 
-/// Trials that go one way, in their order: each is to be like the others.
+/// Finds a trend over trials in their order: each should be like the others.
 pub(crate) fn over_trials(over: Option<Trend>) -> Option<Finding> {
     let remedy = "see what changes with the time: caches, tables that grow, other programs";
     over?.of_users("from the first trials to the last", remedy)
@@ -212,7 +213,7 @@ pub(crate) mod tests {
     use tollgate_facts::results::Cell;
     use tollgate_facts::results::{BackendUse, Inserted, SubjectUse, Verdict};
 
-    /// That exactly the rules that are about this are judged.
+    /// Asserts that exactly the rules about this are judged.
     fn judged(about: About, names: impl Iterator<Item = &'static str>) {
         let all = tollgate_facts::rules::RULES.iter().filter(|rule| rule.is_about(about));
         let known: BTreeSet<&str> = all.map(|rule| rule.name).collect();
@@ -283,7 +284,7 @@ pub(crate) mod tests {
         Trend::of(&(0..10).map(stretch).collect::<Vec<_>>())
     }
 
-    /// What is found after a fault was made up.
+    /// Asserts the findings after a made-up fault.
     fn check(fault: impl FnOnce(&mut Cell, &mut Evidence<'_>), expected: &[(&str, Verdict)]) {
         let (mut cell, sound) = (sound(), sound());
         let mut evidence = evidence(&sound);

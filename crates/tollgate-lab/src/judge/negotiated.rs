@@ -1,8 +1,8 @@
-//! The rule about what connections negotiated: a figure whose label says a version of TLS, a key or a cipher is refused
-//! where its own connections came to another one.
+//! The rule about negotiated parameters: a figure whose label names a version of TLS, a key or a cipher is refused
+//! where its own connections negotiated another one.
 //!
-//! A label is what a level says in its keys, and what titles and names of level and variant say in words. What nobody says
-//! is held against nothing.
+//! A label is a level's keys, and the words of titles and names of level and variant. What no label names is not
+//! checked.
 
 use std::fmt;
 
@@ -11,16 +11,16 @@ use crate::experiment::{Experiment, Variant};
 use tollgate_facts::results::{Encryption, NamedLevel, Negotiated};
 use tollgate_facts::rules::{Finding, refused};
 
-/// A text with one of these may speak of another connection, or of what is not: nothing is read out of it.
+/// Words of texts that may be about another connection, or about what is absent: such texts are not read.
 const OF_OTHERS: [&str; 8] = ["backend", "upstream", "behind", "exchange", "without", "no", "not", "off"];
 
 const REMEDY: &str = "name it as it is, or set the server up as it is named";
 
-/// What an experiment says of how the connections of a cell are encrypted.
+/// Claims of an experiment about the encryption of a cell's connections.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Claims(Vec<Claim>);
 
-/// What one text says.
+/// The claim of one text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Claim {
     /// The text, as a report shows it.
@@ -28,14 +28,14 @@ struct Claim {
     said: Said,
 }
 
-/// One thing that is said of a connection.
+/// A claim about a connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Said {
     /// The version of TLS, such as `1.3`.
     Version(String),
     /// The server's key, such as `rsa-2048`.
     Key(String),
-    /// How many certificates the server sends.
+    /// Number of certificates that the server sends.
     Certificates(u32),
     /// A part of the name of the cipher suite, such as `AES128`.
     Cipher(&'static str),
@@ -54,7 +54,7 @@ impl fmt::Display for Said {
 }
 
 impl Said {
-    /// Whether these connections are what is said. A key that could not be read is not held against anything.
+    /// Whether these connections agree with the claim. A key that could not be read agrees with every claim.
     fn holds(&self, found: &Negotiated) -> bool {
         match self {
             Said::Version(version) => found.version == *version,
@@ -66,7 +66,7 @@ impl Said {
 }
 
 impl Claims {
-    /// What an experiment says of a variant at a level.
+    /// The claims of an experiment about a variant at a level.
     pub(crate) fn of(experiment: &Experiment, variant: &Variant, level: u64) -> Claims {
         let named = experiment.named_levels.iter().find(|named| named.level == level);
         let mut claims = Claims::default();
@@ -91,7 +91,7 @@ impl Claims {
         }
     }
 
-    /// Adds what a text says in words. Who names two of a kind in one text says neither of all connections.
+    /// Adds the claims in a text. A text that names two of a kind claims neither for all connections.
     fn read(&mut self, text: &str) {
         let words: Vec<String> = text
             .split(|c: char| !c.is_ascii_alphanumeric() && c != '.')
@@ -141,12 +141,12 @@ impl Claims {
     }
 }
 
-/// The name of a suite without what separates its parts: `TLS_AES_128_GCM_SHA256` and `ECDHE-RSA-AES128-GCM-SHA256` alike.
+/// The name of a suite without its separators: `TLS_AES_128_GCM_SHA256` and `ECDHE-RSA-AES128-GCM-SHA256` alike.
 fn plain(suite: &str) -> String {
     suite.chars().filter(char::is_ascii_alphanumeric).collect()
 }
 
-/// That connections are not what their label says.
+/// Refuses connections that are not what their label says.
 pub(super) fn otherwise(seen: &LoadSeen<'_>) -> Option<Finding> {
     let all: u64 = seen.negotiated.iter().map(|found| found.connections).sum();
     let encryption = seen.evidence.connecting.map(|connecting| connecting.encryption);
@@ -200,7 +200,7 @@ mod tests {
         }
     }
 
-    /// The reasons for which a cell of these connections is refused, where a text says what it says.
+    /// The reasons to refuse a cell of these connections under this label.
     fn reasons(label: &str, negotiated: &[Negotiated], encryption: Encryption) -> Vec<String> {
         let mut cell = sound();
         cell.negotiated = negotiated.to_vec();

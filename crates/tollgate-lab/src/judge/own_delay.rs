@@ -1,15 +1,14 @@
-//! The rule of the generator's own delay: which percentiles of response time, and whether its mean, are the generator's
-//! by more than may be, as each answer's own record tells: for how long it lay unread, and how late its request was
-//! begun.
+//! The rule of the generator's own delay: which percentiles of response time, and whether the mean, contain too much of
+//! it, by each answer's own record of how long it lay unread and how late its request was begun.
 //!
-//! It deliberately says nothing of the others: those stand.
+//! Other percentiles remain readable.
 
 use super::at_rate::GENERATOR_REMEDY;
 use tollgate_facts::results::{DELAY_SHARE_MAX, Percentiles, is_delayed};
 use tollgate_facts::rules::{Finding, marked_above};
 
-/// Which of these percentiles hold too much of the generator's own delay, and whether the mean does, where it is known
-/// what they are without it.
+/// Finds the percentiles that contain too much of the generator's own delay, and the mean if it does, where they are
+/// known without it.
 pub(crate) fn own_delay(response_ms: Percentiles, undelayed_ms: Option<Percentiles>) -> Option<Finding> {
     let of = |times: Percentiles| {
         let named = |(quantile, time): (f64, _)| (format!("p{}", (quantile * 1e3).round() / 10.0), time);

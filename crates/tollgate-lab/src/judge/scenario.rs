@@ -1,4 +1,4 @@
-//! Rules about scenarios: whether their trials were as long as they were to be.
+//! Rules about scenarios: whether their trials lasted as long as planned.
 
 use super::at_rate::{GENERATOR_REMEDY, Punctuality};
 use super::seen::LoadSeen;
@@ -6,7 +6,7 @@ use super::unsent::{SENT_SHARE_MIN, Unsent};
 use tollgate_facts::results::{Cell, InteractiveLaw, IterationsOffered, Played};
 use tollgate_facts::rules::{Finding, marked, marked_above, refused};
 
-/// What to do where the content of answers is not looked at.
+/// The remedy where the content of answers is not checked.
 pub(super) fn how_contents_are_checked(cell: &Cell) -> &'static str {
     match cell.played {
         Some(_) => "give each step an `assert`, a `status` or an `extract`",
@@ -16,7 +16,7 @@ pub(super) fn how_contents_are_checked(cell: &Cell) -> &'static str {
     }
 }
 
-/// Trials that rows cut short are shorter than a slice, and their users fewer than the level says.
+/// Marks trials that ran out of rows: they are shorter than a slice, with fewer users than the level says.
 pub(super) fn rows(LoadSeen { evidence, .. }: &LoadSeen<'_>) -> Option<Finding> {
     let cut = evidence.cell.played.as_ref()?.trials_out_of_rows;
     let reason = format!("in {cut} of {} trials rows came to an end, and users left", evidence.cell.trials);
@@ -24,8 +24,8 @@ pub(super) fn rows(LoadSeen { evidence, .. }: &LoadSeen<'_>) -> Option<Finding> 
     marked_above(reason, remedy, (f64::from(cut), 0.0))
 }
 
-/// Iterations that were due and not begun, since all users were at work: in stages a finding, at a rate that is to be kept
-/// none. Where the generator was late by itself, its backlog is what they were at.
+/// Finds iterations that were due and never begun, since all users were busy: marked in stages, refused at a rate that
+/// was to be kept. Where the generator was late by itself, users were busy with its backlog.
 pub(super) fn unstarted(LoadSeen { evidence, .. }: &LoadSeen<'_>) -> Option<Finding> {
     let played = evidence.cell.played.as_ref()?;
     let offered = played.offered.as_ref()?;
@@ -45,8 +45,8 @@ pub(super) fn unstarted(LoadSeen { evidence, .. }: &LoadSeen<'_>) -> Option<Find
     Some(marked(reason, remedy, (unsent.sent_share(), lacking.sent_share_min)))
 }
 
-/// Iterations that were begun later than they were due: by the generator's own doing, which makes their times its own,
-/// or for want of users, which their times hold as they are to.
+/// Finds iterations that were begun late: by the generator itself, which makes their times its own, or because all
+/// users were busy, which their times rightly include.
 pub(super) fn begun_late(LoadSeen { evidence, .. }: &LoadSeen<'_>) -> Option<Finding> {
     let played = evidence.cell.played.as_ref()?;
     let offered = played.offered.as_ref()?;
@@ -60,7 +60,7 @@ pub(super) fn begun_late(LoadSeen { evidence, .. }: &LoadSeen<'_>) -> Option<Fin
     Some(marked(late.told("iterations", "were begun"), remedy, (late.late_ms, late.bound_ms)))
 }
 
-/// Users who think are steady, and think as they were to.
+/// Marks users who were not steady, or did not think as long as drawn.
 pub(super) fn interactive_law(LoadSeen { evidence, .. }: &LoadSeen<'_>) -> Option<Finding> {
     let law = evidence.cell.played.as_ref()?.interactive_law.filter(|law| law.holds == Some(false))?;
     let InteractiveLaw { users, found, requests_per_second, response_time_ms, thinking_ms, off, bound, .. } = law;

@@ -1,6 +1,6 @@
-//! What was seen of one load of a cell, with users who wait or at equal rate, for the rules that are the same of both.
+//! Observations of one load of a cell, of users who wait or at equal rate, for the rules that both share.
 //!
-//! It deliberately does not judge.
+//! It does not judge.
 
 use std::collections::BTreeMap;
 
@@ -8,19 +8,19 @@ use super::evidence::{Evidence, SeenBeside};
 use super::held_up::Shown;
 use tollgate_facts::results::{GeneratorUse, Negotiated, Percentiles, TcpCounts};
 
-/// One load, and how generator, machine and network were while it lasted.
+/// One load, and the state of generator, machine and network while it lasted.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LoadSeen<'a> {
     /// Of the cell as a whole.
     pub(super) evidence: &'a Evidence<'a>,
     /// Valid answers.
     pub(super) answered: u64,
-    /// Those whose content was checked; absent at equal rate, where it is told of the other load how many are.
+    /// Answers whose content was checked; absent at equal rate, where the count of the other load applies.
     pub(super) checked: Option<u64>,
     pub(super) errors: &'a BTreeMap<String, u64>,
     pub(super) error_examples: &'a BTreeMap<String, String>,
-    /// What it shows by itself of what the kernel counts of TCP for all programs together: requests and answers are as
-    /// large at equal rate as with users who wait.
+    /// Evidence in it for what the kernel counts of TCP for all programs together: requests and answers are as large at
+    /// equal rate as with users who wait.
     pub(super) shown: Shown,
     /// Response times without the generator's own delay, where it is known.
     pub(super) undelayed_ms: Option<Percentiles>,
@@ -29,12 +29,12 @@ pub(super) struct LoadSeen<'a> {
     pub(super) beside: SeenBeside<'a>,
     /// Full and resumed handshakes, where they are counted.
     pub(super) handshakes: Option<(u64, u64)>,
-    /// What its connections negotiated.
+    /// Parameters that its connections negotiated.
     pub(super) negotiated: &'a [Negotiated],
 }
 
 impl Evidence<'_> {
-    /// With users who wait.
+    /// The load of users who wait.
     pub(super) fn closed(&self) -> LoadSeen<'_> {
         let cell = self.cell;
         let failed: u64 = cell.errors.values().sum();
@@ -56,7 +56,7 @@ impl Evidence<'_> {
         }
     }
 
-    /// At equal rate, where there was such a load.
+    /// The load at equal rate, if there was one.
     pub(super) fn at_rate(&self) -> Option<LoadSeen<'_>> {
         let rate = self.cell.equal_rate.as_ref()?;
         let (closed, failed) = (self.closed(), rate.errors.values().sum());

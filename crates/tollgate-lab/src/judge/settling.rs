@@ -1,13 +1,13 @@
-//! What failed before a load counted, in the time in which its connections are opened, in words.
+//! Describes failures before a load counts, while its connections are opened.
 //!
-//! It deliberately does not judge it.
+//! It does not judge them.
 
 use std::collections::BTreeMap;
 
 use super::cells;
 use crate::load::record::recorder::Tally;
 
-/// How many failed, in a sentence that says when, and by itself; absent where none did.
+/// Counts the failures and describes them in a sentence that says when they were; absent without any.
 pub(crate) fn told(before: &Tally, when: &str) -> Option<(String, u64)> {
     let first = &before.errors.first()?.example;
     let count = before.failures();

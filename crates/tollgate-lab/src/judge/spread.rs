@@ -1,6 +1,6 @@
 //! Response times in other forms than percentiles of a whole cell: in bins of one width, and by groups of blocks.
 //!
-//! Pure: histograms go in, what is stored comes out.
+//! Pure: histograms in, stored figures out.
 
 use hdrhistogram::Histogram;
 
@@ -9,8 +9,7 @@ use tollgate_facts::results::{Linear, RateGroup};
 use tollgate_facts::stats::percentile;
 use tollgate_facts::toll::GROUPS_MIN;
 
-/// Widths of bins in milliseconds from which the first is taken under which few answers overflow; 2 ms are the
-/// published width.
+/// Widths of bins in milliseconds; the first one with few overflowing answers is taken. The published width is 2 ms.
 const BINS_MS: [f64; 5] = [0.02, 0.1, 0.5, 2.0, 10.0];
 /// Most bins.
 const BINS_MAX: usize = 150;
@@ -18,7 +17,7 @@ const BINS_MAX: usize = 150;
 const OVERFLOW_SHARE_MAX: f64 = 0.02;
 /// Answers slower than this are counted by themselves, as was published.
 const SLOW_MS: f64 = 200.0;
-/// Answers in a group beyond what a percentile needs: trials at random arrivals differ.
+/// Extra answers in a group beyond what a percentile needs, since trials at random arrivals differ.
 const RESERVE: f64 = 1.15;
 
 /// A width of bins that suits all of these histograms, so that they can be laid over each other.
@@ -56,7 +55,7 @@ fn share_over(times: &Histogram<u64>, bound_ns: f64) -> f64 {
     over.map(|value| value.count_at_value()).sum::<u64>() as f64 / times.len().max(1) as f64
 }
 
-/// The percentiles of which there are tolls, as parts of one.
+/// Percentiles that have tolls, as shares of 1.
 const QUANTILES: [f64; 3] = [0.5, 0.95, 0.99];
 
 /// Percentiles by groups of blocks, while blocks come in: each percentile has the smallest groups that are large enough
@@ -69,7 +68,7 @@ pub struct Groups {
 
 #[derive(Debug)]
 struct Group {
-    /// Of which of the percentiles.
+    /// Place of its percentile in [`QUANTILES`].
     place: usize,
     /// Blocks in each group.
     blocks: u32,
@@ -116,7 +115,7 @@ impl Groups {
         }
     }
 
-    /// Those that are whole.
+    /// The groups that are complete.
     pub fn done(&self) -> &[RateGroup] {
         &self.done
     }

@@ -1,8 +1,8 @@
-//! The rule of stalls: whether the generator was held up for longer than may be beside the answers that it timed. Its
-//! heartbeat rings each millisecond, so of however few beats the share that was late is the share of the time in which
-//! answers were seen late.
+//! The rule of stalls: whether the generator was held up too long for the answers that it timed. Its heartbeat rings
+//! each millisecond, so even with few beats the late share of them is the share of the time in which answers were seen
+//! late.
 //!
-//! It deliberately does not find out which answers those were.
+//! It does not find out which answers those were.
 
 use hdrhistogram::Histogram;
 
@@ -10,23 +10,22 @@ use super::cells;
 use tollgate_facts::results::Percentiles;
 use tollgate_facts::rules::{Finding, marked_above};
 
-/// Beats are a millisecond apart: a shorter stall is none.
+/// Shortest stall: beats are a millisecond apart.
 const STALL_MS_MIN: f64 = 1.0;
-/// Stalls longer than this share of the answers' time are in those answers.
+/// Longest stall, as a share of the answers' time, that leaves them readable.
 const STALL_SHARE_MAX: f64 = 0.1;
-/// An answer that a stall made late took as long as the stall was late. Where the answers of a share were sooner than
-/// half of what the beats of that share were late, the stall was longer than its part of the answers: users who wait
-/// meet it once each.
+/// Largest ratio of late beats to answers at the same share. An answer delayed by a stall took as long as the stall was
+/// late. Beyond this ratio the stall was longer than its part of the answers: users who wait meet it once each.
 const STALL_TIMES_MAX: f64 = 2.0;
 
-/// Users who wait ask less by this share of the time at most.
+/// Largest share of the time that stalls may take: users who wait ask less by it at most.
 const HELD_UP_SHARE_MAX: f64 = 0.05;
 
-/// What helps against stalls.
+/// Remedy against stalls.
 const REMEDY: &str = "stop what else runs on this machine, or give the generator a core of its own";
 
-/// Whether the generator was held up for longer than may be beside these answers; where it is known of each for how long it
-/// lay unread, only whether that was so for long that less was asked.
+/// Finds stalls that were too long for these answers. Where each answer's own unread time is known, only stalls count
+/// that were long enough to reduce the load.
 pub(crate) fn stalled(
     beats: Option<&Histogram<u64>>,
     response_ms: Percentiles,
@@ -39,7 +38,7 @@ pub(crate) fn stalled(
     }
 }
 
-/// The share of the time, since each beat that falls due in a stall is late.
+/// Checks the late share of the time, since each beat that falls due in a stall is late.
 fn of_the_time(beats: &Histogram<u64>) -> Option<Finding> {
     let late = beats.len() - beats.count_between(0, (STALL_MS_MIN * cells::NS_PER_MS) as u64);
     let share = late as f64 / beats.len() as f64;
@@ -47,7 +46,8 @@ fn of_the_time(beats: &Histogram<u64>) -> Option<Finding> {
     marked_above(reason, REMEDY, (share, HELD_UP_SHARE_MAX))
 }
 
-/// The highest percentile that the beats are enough for, against the slowest answers, whichever of them the stalls hit.
+/// Compares the highest percentile that has enough beats with the slowest answers, whichever answers the stalls
+/// delayed.
 fn beside_the_slowest(beats: &Histogram<u64>, response_ms: Percentiles) -> Option<Finding> {
     let printed = cells::percentiles(beats).by_quantile();
     let (stall_ms, at) = printed.into_iter().find_map(|(quantile, stall_ms)| Some((stall_ms?, name(quantile))))?;
@@ -58,7 +58,7 @@ fn beside_the_slowest(beats: &Histogram<u64>, response_ms: Percentiles) -> Optio
     marked_above(reason, REMEDY, (stall_ms, bound_ms))
 }
 
-/// Each percentile of the answers that is printed, the highest first, against the beats at the same one.
+/// Compares each printed percentile of the answers, the highest first, with the beats at the same one.
 fn at_the_same_share(beats: &Histogram<u64>, response_ms: Percentiles) -> Option<Finding> {
     response_ms.by_quantile().into_iter().find_map(|(quantile, time_ms)| {
         let (time_ms, at) = (time_ms?, name(quantile));
@@ -70,7 +70,7 @@ fn at_the_same_share(beats: &Histogram<u64>, response_ms: Percentiles) -> Option
     })
 }
 
-/// `p99.9` of 0.999.
+/// The name of a quantile: `p99.9` of 0.999.
 fn name(quantile: f64) -> String {
     format!("p{}", (quantile * 1e3).round() / 10.0)
 }
@@ -79,7 +79,7 @@ fn bound_ms(time_ms: f64) -> f64 {
     STALL_MS_MIN.max(STALL_SHARE_MAX * time_ms)
 }
 
-/// The 99th percentile, or of few answers the highest one that there is.
+/// The 99th percentile, or with few answers the highest one available.
 fn slowest(times: Percentiles) -> Option<(&'static str, f64)> {
     let named = [("p99", times.p99), ("p95", times.p95), ("p90", times.p90), ("median", times.p50)];
     named.into_iter().find_map(|(name, time_ms)| Some((name, time_ms?)))

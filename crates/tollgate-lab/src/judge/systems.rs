@@ -1,4 +1,4 @@
-//! Rules about the systems that are compared: whether only the layer differs between them.
+//! Rules about the systems that are compared: whether they differ in the layer alone.
 
 use super::evidence::Systems;
 use super::seen::LoadSeen;

@@ -1,7 +1,7 @@
-//! The rule of what users who wait hide: their time beyond the highest percentile that is printed.
+//! The rule of time that users who wait hide: their time beyond the highest percentile that is printed.
 //!
-//! A stall meets each of them once, so that it is in no percentile, and an open load would have charged it to all that
-//! was due meanwhile. It deliberately estimates no percentile of such a load: that takes one.
+//! A stall delays each of them once, so it is in no percentile; an open load would have charged it to all requests due
+//! meanwhile. The rule estimates no percentile of an open load: only such a load can.
 
 use hdrhistogram::Histogram;
 
@@ -10,16 +10,16 @@ use tollgate_facts::results::{TAIL_SHARE_MAX, Tail};
 use tollgate_facts::rules::{Finding, marked};
 use tollgate_facts::stats::percentile;
 
-/// Answers beyond a percentile take as long as it on average, times this, in the heaviest tail that counts as usual
-/// (Pareto with index 1.5, at any percentile). Exponential times have 1.2 at p99, lognormal ones of a standard deviation of
-/// 1 have 1.5.
+/// Largest mean of the answers beyond a percentile, as a multiple of it: that of the heaviest tail that counts as usual
+/// (Pareto with index 1.5, at any percentile). Exponential times have 1.2 at p99, lognormal ones of a standard
+/// deviation of 1 have 1.5.
 const MEAN_BY_PERCENTILE_MAX: f64 = 3.0;
-/// Below p90 the upper half of a few answers, among them those that opened a connection, is no tail.
+/// Least quantile with a tail: below p90 it is the upper half of a few answers, some of which opened a connection.
 const QUANTILE_MIN: f64 = 0.9;
 const NS_PER_MS: f64 = 1e6;
 
-/// What lay beyond the highest of these percentiles that may be printed, answers that opened their connection aside; absent where none may, and of a load at a rate,
-/// which hides nothing.
+/// The answers beyond the highest of these percentiles that may be printed, without those that opened their connection;
+/// absent where none may be printed, and for a load at a rate, which hides nothing.
 pub(crate) fn tail(recorder: &Recorder, quantiles: impl IntoIterator<Item = f64>) -> Option<Tail> {
     if recorder.tally.sends.intended > 0 {
         return None;
@@ -53,7 +53,7 @@ pub(crate) fn tail(recorder: &Recorder, quantiles: impl IntoIterator<Item = f64>
     })
 }
 
-/// Whether more of the users' time lies there than the percentile lets expect.
+/// Marks a load if more of its users' time is beyond the percentile than a usual tail has.
 pub(crate) fn hidden(tail: Option<Tail>, remedy: &'static str) -> Option<Finding> {
     let tail = tail.filter(|tail| tail.quantile >= QUANTILE_MIN && tail.time_share > TAIL_SHARE_MAX)?;
     let Tail { from_ms, answers, mean_ms, time_share, .. } = tail;

@@ -1,67 +1,68 @@
-//! Whether response times, what was answered a second, or what was under way went one way while a load lasted: then its
-//! figures are those of so long a load.
+//! Whether response times, answers per second or requests under way rose or fell throughout a load: its figures then
+//! depend on how long it was.
 //!
 //! By M. G. Kendall's rank correlation (A new measure of rank correlation, Biometrika 30, 1938; The treatment of ties
-//! in ranking problems, Biometrika 33, 1945) of ten parts: a trend is a change that most pairs of parts agree on, and
-//! that is large. At a rate, times that grow with the time are those of a queue.
+//! in ranking problems, Biometrika 33, 1945) of ten parts: a trend is a large change that most pairs of parts agree on.
+//! At a rate, times that grow throughout are those of a queue.
 
 use crate::load::record::course::PARTS;
 use tollgate_facts::results::Trial;
 use tollgate_facts::rules::{Finding, marked, refused};
 
-/// Kendall's tau of parts that change by chance is beyond it in 1 of 60 loads, in either direction …
+/// Least of Kendall's tau for a trend: parts that change by chance are beyond it in 1 of 60 loads, in either direction
+/// …
 const TAU_MIN: f64 = 0.6;
-/// … and then they hardly change by more than this share of their mean.
+/// … and then rarely change by more than this share of their mean.
 const CHANGE_SHARE_MAX: f64 = 0.5;
-/// Parts that differ by no more than this share of the mean are alike: what changes once and is then what it is, is a
-/// trend, too, with three parts on either side.
+/// Parts that differ by no more than this share of the mean are equal: a single lasting change is a trend, too, with
+/// three parts on either side.
 const ALIKE_SHARE_MAX: f64 = 0.15;
-/// Fewer answers have no course.
+/// Fewest answers for a trend.
 const ANSWERS_MIN: f64 = 50.0;
-/// Nor have fewer parts with an answer.
+/// Fewest parts with an answer for a trend.
 const PARTS_MIN: usize = 3;
-/// At a rate, a growth by more than this share of the time that passes is that of a queue: so much more is offered than
-/// answered.
+/// At a rate, times that grow by more than this share of the elapsed time are those of a queue: more is offered than
+/// answered by this share.
 const GROWTH_MAX: f64 = 0.01;
-/// The same of what grows in the second half of trials, each of which begins without a queue: one that comes to rest does so
-/// by then, or hardly grows.
+/// The same for growth in the second half of trials, each of which begins without a queue: a queue that settles has
+/// done so by then, or hardly grows.
 const LATE_GROWTH_MAX: f64 = 0.05;
-/// With fewer answers a queue that grows by 5 % of what is offered is not told from one that comes and goes …
+/// With fewer answers a queue that grows by 5 % of the offered load cannot be told from a passing one …
 const TELLING_MIN: u64 = 5_000;
-/// … where the last ones waited for others: they took so many times of the fastest.
+/// … where the last ones waited for others: they took more than this multiple of the fastest.
 const WAITED_MIN: f64 = 2.0;
 
-/// What was answered in a stretch of a load.
+/// A stretch of a load, and its answers.
 #[derive(Debug, Clone, Copy, PartialEq, Default, derive_more::AddAssign)]
 pub(crate) struct Stretch {
-    /// Answers, or what is in proportion to them.
+    /// Number of answers, or a figure in proportion to it.
     pub(crate) answers: f64,
-    /// Their response times, added up.
+    /// Sum of their response times.
     pub(crate) total_ms: f64,
-    /// How long it was.
+    /// Length of the stretch.
     pub(crate) lasted_ms: f64,
 }
 
-/// How one of its figures went in ten parts of a load.
+/// Course of one figure over ten parts of a load.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct OneWay {
-    /// In the first and in the last parts.
+    /// Means of the first two and the last two parts.
     from: f64,
     to: f64,
-    /// What lies between, as a share of the mean of all parts; negative where it fell.
+    /// Change between them, as a share of the mean of all parts; negative where it fell.
     change: f64,
-    /// Kendall's.
+    /// Kendall's tau.
     tau: f64,
 }
 
-/// How a load went in ten parts.
+/// Course of a load over ten parts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Trend {
     /// Response times, in milliseconds.
     times: OneWay,
-    /// How much of the whole lies between the middles of the first and the last parts with an answer.
+    /// Distance between the middles of the first two and the last two parts with an answer, as a share of the whole.
     apart: f64,
-    /// By how much times grew in the second half, in milliseconds, over this much of the whole.
+    /// Growth of times in the second half, in milliseconds, over this share of the whole.
     late: Growth,
     /// Answers each second, from the first one on while something was due.
     answered: Option<OneWay>,
@@ -69,28 +70,29 @@ pub(crate) struct Trend {
     under_way: Option<OneWay>,
 }
 
-/// By how much times grew, over how much of the whole.
+/// Growth of times, and the share of the whole over which they grew.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Growth {
     by_ms: f64,
     over: f64,
 }
 
-/// What a load at a rate was, beside its trend.
+/// Properties of a load at a rate, beside its trend.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct OfRate<'a> {
-    /// For how long something was due.
+    /// Time during which requests were due.
     pub(crate) lasted_ms: f64,
-    /// What it was in words: `the load` or `trials`.
+    /// Name of the load: `the load` or `trials`.
     pub(crate) what: &'a str,
-    /// What was answered each second, in words.
+    /// Answers each second, in words.
     pub(crate) answered: &'a str,
-    /// Whether it began without a queue again and again: then a queue that comes to rest grows, too.
+    /// Whether it consists of trials that each begin without a queue: then a queue that settles grows, too.
     pub(crate) is_trials: bool,
 }
 
 impl OneWay {
-    /// Of the values of parts in their order, each with its place; absent where they are too few or nothing.
+    /// The course of the values of parts in their order, each with its place; absent with too few parts or a mean of
+    /// zero.
     fn of(parts: &[(f64, f64)]) -> Option<OneWay> {
         let count = parts.len();
         let (_, mean) = middle(parts);
@@ -108,26 +110,26 @@ impl OneWay {
         Some(OneWay { from, to, change: (to - from) / mean, tau })
     }
 
-    /// Whether it went one way, and far.
+    /// Whether it changed in one direction, and by enough.
     fn is_one(&self) -> bool {
         self.tau.abs() >= TAU_MIN && self.change.abs() > CHANGE_SHARE_MAX && self.tau.signum() == self.change.signum()
     }
 }
 
 impl Trend {
-    /// That of these stretches in order; absent where they or their answers are too few. A part without an answer has
-    /// no time.
+    /// The trend of these stretches in order; absent where they or their answers are too few. A part without an answer
+    /// has no time.
     pub(crate) fn of(stretches: &[Stretch]) -> Option<Trend> {
         Trend::while_due(stretches, stretches.len())
     }
 
-    /// The same where something was due in so many of them, and behind it only answers were waited for.
+    /// The same where requests were due in the first `due` stretches, and later ones only awaited answers.
     pub(crate) fn while_due(stretches: &[Stretch], due: usize) -> Option<Trend> {
         let answers: f64 = stretches.iter().map(|stretch| stretch.answers).sum();
         if answers < ANSWERS_MIN { None } else { Trend::of_enough(stretches, due) }
     }
 
-    /// Over trials in their order, of however few units of work.
+    /// The trend over trials in their order, however few units of work they have.
     pub(crate) fn over(trials: &[&Trial]) -> Option<Trend> {
         let of = |trial: &&Trial| {
             let (answers, total_ms) = (trial.units as f64, trial.unit_times_ms.iter().sum());
@@ -161,7 +163,7 @@ impl Trend {
         })
     }
 
-    /// The first of its figures that went one way, in words, and by which share.
+    /// Describes the first of its figures that has a trend, and by which share it changed.
     fn told(&self, meanwhile: &str) -> Option<(String, f64)> {
         let ways = [
             (Some(self.times), "response times", 3, " ms"),
@@ -174,12 +176,12 @@ impl Trend {
         })
     }
 
-    /// Of users who wait: so long a load has these figures, and another one others.
+    /// Marks a trend of users who wait: the figures depend on how long the load was.
     pub(crate) fn of_users(&self, meanwhile: &str, remedy: &'static str) -> Option<Finding> {
         self.told(meanwhile).map(|(told, change)| marked(told, remedy, (change, CHANGE_SHARE_MAX)))
     }
 
-    /// At a rate, where times that grow with the time are those of a queue that has no steady length.
+    /// Finds a trend at a rate, where times that grow throughout are those of a queue without a steady length.
     pub(crate) fn at_a_rate(&self, load: OfRate<'_>) -> Option<Finding> {
         let OfRate { lasted_ms, what, answered, is_trials } = load;
         let Growth { by_ms, over } =
@@ -199,8 +201,8 @@ impl Trend {
         self.of_users(&meanwhile, remedy)
     }
 
-    /// That a load at a rate was too short to tell whether it was steady, where so many were answered, the fastest within
-    /// this time.
+    /// Marks a load at a rate that was too short to tell whether it was steady, with this many answers and the fastest
+    /// within this time.
     pub(crate) fn too_short(&self, answers: u64, least_ms: f64, lasted_ms: f64) -> Option<Finding> {
         let waiting = self.times.to / lasted_ms.max(f64::MIN_POSITIVE);
         let is_short = answers < TELLING_MIN && waiting > GROWTH_MAX && self.times.to > WAITED_MIN * least_ms;
@@ -213,8 +215,8 @@ impl Trend {
     }
 }
 
-/// That so many answers at a rate, half of which took so long and the fastest so long, are too few to tell whether the load
-/// was steady, as they waited for each other.
+/// Marks a load at a rate with too few answers to tell whether it was steady, as they waited for each other: by its
+/// median and its fastest answer.
 pub(crate) fn too_few(answers: u64, half_ms: f64, least_ms: f64) -> Option<Finding> {
     let reason = format!(
         "{answers} answers in so short a time are too few to tell whether the load was steady: half of them took \
@@ -224,7 +226,7 @@ pub(crate) fn too_few(answers: u64, half_ms: f64, least_ms: f64) -> Option<Findi
     (times > WAITED_MIN).then(|| marked(reason, "let it last longer: 5,000 answers tell", (times, WAITED_MIN)))
 }
 
-/// A value of each of ten parts that has one, with its place; none of fewer stretches than that.
+/// The value of each of ten parts that has one, with its place; empty with fewer stretches than that.
 fn ten(stretches: &[Stretch], value: impl Fn(&Stretch) -> Option<f64>) -> Vec<(f64, f64)> {
     let part = |part: usize| {
         let range = stretches.len() * part / PARTS..stretches.len() * (part + 1) / PARTS;
@@ -236,7 +238,7 @@ fn ten(stretches: &[Stretch], value: impl Fn(&Stretch) -> Option<f64>) -> Vec<(f
     parts.filter_map(part).collect()
 }
 
-/// Where some parts lie on average, and their mean value.
+/// The mean place of these parts, and their mean value.
 fn middle(parts: &[(f64, f64)]) -> (f64, f64) {
     let (places, values) = parts.iter().fold((0.0, 0.0), |(place, sum), (at, one)| (place + at, sum + one));
     let count = parts.len().max(1) as f64;
@@ -253,8 +255,8 @@ mod tests {
         times_ms.into_iter().map(|ms| Stretch { answers: 50.0, total_ms: 50.0 * ms, lasted_ms: 50.0 }).collect()
     }
 
-    /// A load of so many requests on one server that takes a millisecond, or that on average, asked by Poisson arrivals at
-    /// this share of what it can do; with what is printed of the finding.
+    /// The finding for a load of `answers` requests on one server that takes a millisecond, always or on average, at
+    /// Poisson arrivals with this share of its capacity.
     fn found(load: f64, answers: u64, is_constant: bool, seed: u64) -> Option<Finding> {
         let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(seed);
         let (mut at, mut free, mut least_ms) = (0.0_f64, 0.0_f64, f64::MAX);

@@ -1,26 +1,26 @@
-//! What of a load at a rate was due and never begun, since it ended before a user was free: those had waited longest, so a
-//! percentile of the others is too low.
+//! The part of a load at a rate that was due and never begun, since it ended before a user was free: those requests had
+//! waited longest, so a percentile of the others is too low.
 //!
-//! It deliberately does not say by whose doing users were missing.
+//! It does not say why users were missing.
 
 use tollgate_facts::results::Percentiles;
 
-/// Least share of what was intended that must have been begun.
+/// Least share of intended starts that must have been begun.
 pub(crate) const SENT_SHARE_MIN: f64 = 0.99;
-/// Of what is to be beyond a percentile so much may be missing.
+/// Largest part of the answers beyond a percentile that may be missing.
 const MISSING_PART_MAX: f64 = 0.1;
 
-/// What was due, and how much of it was never begun.
+/// Intended starts, and those that were never begun.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Unsent {
     pub(crate) intended: u64,
     pub(crate) unsent: u64,
 }
 
-/// Printed percentiles that do not stand without what was never begun.
+/// Printed percentiles that are too low without the starts that were never begun.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Lacking {
-    /// Which, in words.
+    /// Their names, in words.
     percentiles: String,
     /// The share that should have been begun for the highest of them.
     pub(crate) sent_share_min: f64,
@@ -32,12 +32,12 @@ impl Unsent {
         self.intended.saturating_sub(self.unsent) as f64 / self.intended.max(1) as f64
     }
 
-    /// Whether so little was begun that none of it may be read.
+    /// Whether too little was begun for any figure to be read.
     pub(crate) fn is_too_much(self) -> bool {
         self.sent_share() < SENT_SHARE_MIN
     }
 
-    /// Which of these percentiles do not stand without the rest, where each of the rest is so many of their times.
+    /// The percentiles that are too low without the missing starts, each of which counts as `each` of these times.
     pub(crate) fn lacking(self, times: Percentiles, each: u64) -> Option<Lacking> {
         let missing = self.unsent as f64 / (self.intended * each).max(1) as f64;
         let Percentiles { p50, p90, p95, p99, p999, .. } = times;
@@ -60,7 +60,7 @@ impl Unsent {
         Some(Lacking { percentiles, sent_share_min: 1.0 - most })
     }
 
-    /// That they lack these `things`, which were never `begun`.
+    /// Says that they lack these `things`, which were never `begun`.
     pub(crate) fn told(self, lacking: &Lacking, things: &str, begun: &str) -> String {
         let (Unsent { intended, unsent }, Lacking { percentiles, .. }) = (self, lacking);
         format!(

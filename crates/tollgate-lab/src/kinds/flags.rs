@@ -1,7 +1,6 @@
-//! Which flags of `run` a kind of work can use. A flag that would be ignored is refused by its name.
+//! The flags of `run` that each workload can use. A flag that would be ignored is refused by its name.
 //!
-//! What it deliberately does not do: look whether there is a server of the user's that it could be said of (see
-//! [`super::http`]).
+//! It does not check whether there is a server of the user's to which the flag applies (see [`super::http`]).
 
 use tollgate_net::link::LinkMode;
 use tollgate_net::tls::{Resumption, ServerNameSent, TlsChoice};
@@ -9,14 +8,14 @@ use tollgate_net::tls::{Resumption, ServerNameSent, TlsChoice};
 use crate::conduct::options::{RunError, RunOptions};
 use crate::traffic::request::AnswerLength;
 
-/// Whether a flag was said.
+/// Whether a flag was used.
 type IsSaid = fn(&RunOptions) -> bool;
 
-/// The workloads that ask a server.
+/// The workloads that load a server.
 const ASKING: &[&str] = &["request", "walk", "scenario", "insert"];
-/// The one whose requests and answers the user may say.
+/// The workload whose requests and answers the user may specify.
 const SINGLE: &[&str] = &["request"];
-/// Flags, which workloads can use them, and whether they were said.
+/// Flags, the workloads that can use them, and whether they were used.
 const FLAGS: &[(&str, &[&str], IsSaid)] = &[
     ("--subject", ASKING, |options| !options.subjects.is_empty()),
     ("--subject-pid", ASKING, |options| !options.subject_pids.is_empty()),

@@ -1,6 +1,6 @@
-//! Kinds of experiments: what each says in its file, plans, measures and how, as one list.
+//! Kinds of experiments as one list: file, plan, run and page of each.
 //!
-//! What it deliberately does not do: order blocks, or store anything (see [`crate::conduct`]).
+//! It does not order blocks or store anything (see [`crate::conduct`]).
 
 pub(crate) mod command;
 mod connecting;
@@ -26,7 +26,7 @@ use tollgate_facts::results::RunResult;
 use tollgate_page::blocks::Page;
 use tollgate_page::words::view::View;
 
-/// All kinds. The first that has a page for a result has it.
+/// All kinds. The first with a page for a result renders it.
 const KINDS: &[Listed] = &[
     insert::KIND,
     distance::KIND,
@@ -54,18 +54,18 @@ pub(crate) fn of(experiment: &Experiment) -> &'static Listed {
     KINDS.iter().find(|kind| kind.name == experiment.heading.kind).expect("an experiment is of a kind in the list")
 }
 
-/// Whether an experiment can be run as asked, as far as that can be told without touching the network; may leave out of the
-/// plan what cannot be.
+/// Checks that an experiment can be run as asked, as far as possible without the network; may remove from the plan what
+/// cannot be run.
 ///
 /// # Errors
-/// What is wrong with it.
+/// A reason that it cannot be run.
 pub(crate) fn check(options: &RunOptions, plan: &mut Plan) -> Result<(), RunError> {
     let kind = of(&options.experiment);
     flags::check(kind.workload, options)?;
     (kind.check)(options, plan)
 }
 
-/// What files may say of each kind and factor.
+/// The file format of each kind and factor.
 fn known() -> Vec<FileFormat> {
     let known = |kind: &Listed, factor| {
         let Listed { name, workload, about, unit_of_work, piece, instead, keys, .. } = *kind;
@@ -88,7 +88,7 @@ pub fn schema() -> schemars::Schema {
 }
 
 impl Experiment {
-    /// Reads an experiment. `file` names the text in errors, and the files that it names stand beside it.
+    /// Reads an experiment. `file` names the text in errors; files that it names are beside it.
     ///
     /// # Errors
     /// The first fault, with its place.
@@ -108,31 +108,31 @@ impl Experiment {
         Ok(Experiment { author: Author::Tollgate, ..experiment })
     }
 
-    /// The same inserts into an entity set that is there already, at this URL.
+    /// The same inserts into an existing entity set at this URL.
     ///
     /// # Errors
-    /// That it inserts nothing, or that it is no URL of an entity set.
+    /// It inserts nothing, or the URL is not that of an entity set.
     pub fn into_entity_set(self, url: &str) -> Result<Experiment, String> {
         insert::of_entity_set(self, url)
     }
 
-    /// The same with all variants of a level offered so many requests per second, after the closed load.
+    /// The same with all variants of a level offered this many requests per second, after the closed load.
     ///
     /// # Errors
-    /// That it offers no rate.
+    /// It has no load at a rate.
     pub fn at_rate(self, per_second: f64) -> Result<Experiment, String> {
         connecting::at_rate(self, per_second)
     }
 
-    /// The same inserts into an entity set of the user's, of the records in this file.
+    /// The same inserts into an entity set of the user's, with the records in this file.
     ///
     /// # Errors
-    /// That it inserts none that could stand in a file, or what is wrong with the file.
+    /// It inserts no records that a file could contain, or the fault in the file.
     pub fn with_records(self, file: &str) -> Result<Experiment, String> {
         insert::with_records(self, file)
     }
 
-    /// The same on servers that are there already, which offer what they offer.
+    /// The same on existing servers, with their own properties.
     #[must_use]
     pub fn elsewhere(self) -> Experiment {
         (of(&self).elsewhere)(self)
@@ -140,7 +140,7 @@ impl Experiment {
 }
 
 impl Plan {
-    /// What `experiment` measures under `options`.
+    /// Plans the measurements of `experiment` under `options`.
     ///
     /// # Errors
     /// A sentence that names the unknown variant or the level out of range.
@@ -148,7 +148,7 @@ impl Plan {
         (of(experiment).plan)(experiment, options)
     }
 
-    /// What is to be told of it beyond its numbers.
+    /// Notes on the plan beyond its numbers.
     pub fn notes(&self, experiment: &Experiment) -> Vec<Note> {
         (of(experiment).notes)(experiment, self)
     }

@@ -1,7 +1,7 @@
-//! From recorded trials to the cells of a result: percentiles from merged histograms, means with their intervals over
-//! blocks.
+//! Computes the cells of a result from recorded trials: percentiles from merged histograms, means with their intervals
+//! over blocks.
 //!
-//! Pure: what was recorded goes in, what is stored comes out. It judges nothing.
+//! Pure: records in, stored figures out. It judges nothing.
 
 mod staged;
 
@@ -24,9 +24,9 @@ use tollgate_facts::stats::{self, between_starts, percentile};
 use tollgate_net::tls::Agreed;
 
 pub(super) const NS_PER_MS: f64 = 1e6;
-/// Of what is beyond a percentile, so much may be answers of which it is not known when they came.
+/// Largest part of the answers beyond a percentile whose time of arrival may be unknown.
 const UNKNOWN_PART_MAX: f64 = 0.1;
-/// Of answers that opened their connection more is the generator's own delay than is known.
+/// Largest share of answers that opened their connection: only a part of their own delay is known.
 const OPENED_SHARE_MAX: f64 = 0.01;
 /// Points of a distribution's curve for each halving of the share beyond.
 const POINTS_PER_HALVING: u32 = 4;
@@ -41,8 +41,8 @@ pub fn error_examples(failures: &[ErrorTally]) -> BTreeMap<String, String> {
     failures.iter().map(|error| (error.class.to_string(), error.example.clone())).collect()
 }
 
-/// The cell of these trials, all of one variant at one level, with what their users recorded together and the memory and
-/// threads that were seen of the subject, if it could be watched.
+/// Computes the cell of these trials, all of one variant at one level, from the joint record of its users and the
+/// memory and threads seen of the subject, if it could be watched.
 pub fn cell(trials: &[&Trial], recorder: &Recorder, seen: Option<SubjectUse>) -> Cell {
     let Recorder { tally, response, service, .. } = recorder;
     let blocks = by_block(trials);
@@ -131,7 +131,7 @@ pub fn cores_kept_busy(trials: &[Trial]) -> Option<Estimate> {
     (!cores.is_empty()).then(|| stats::estimate_above_zero(&cores))
 }
 
-/// What the generator used in these trials, with how late it noticed its own heartbeat.
+/// The generator's resource use in these trials, and how late it noticed its own heartbeat.
 pub fn generator<T: Borrow<Trial>>(trials: &[T], beats: Option<&Histogram<u64>>) -> GeneratorUse {
     let wall_ms: f64 = sum(trials, |trial| trial.duration_ms);
     let share = |used_us: f64| ratio(used_us / 1e3, wall_ms).unwrap_or(0.0);
@@ -144,7 +144,7 @@ pub fn generator<T: Borrow<Trial>>(trials: &[T], beats: Option<&Histogram<u64>>)
     }
 }
 
-/// What was found of a scenario.
+/// The figures of a scenario.
 pub fn played(stepped: &Stepped) -> Played {
     let step = |step: &StepRecord| StepFound {
         name: step.name.clone(),
@@ -162,7 +162,7 @@ pub fn played(stepped: &Stepped) -> Played {
     }
 }
 
-/// What connections negotiated, most of them first.
+/// The parameters that connections negotiated, the most frequent first.
 pub fn negotiated(used: &ConnectionsUsed) -> Vec<Negotiated> {
     let one = |(agreed, connections): &(Agreed, u64)| Negotiated {
         version: agreed.version.number().to_owned(),
@@ -178,7 +178,7 @@ pub fn negotiated(used: &ConnectionsUsed) -> Vec<Negotiated> {
     all
 }
 
-/// What the connections of a cell were and cost, over trials of so many seconds in all.
+/// Properties and costs of a cell's connections, over trials of `wall_s` seconds in all.
 pub fn connected(recorder: &Recorder, wall_s: f64) -> ConnectionUse {
     let tally = &recorder.tally;
     let handshakes = (tally.handshakes.full + tally.handshakes.resumed) as f64;
@@ -200,7 +200,7 @@ pub fn connected(recorder: &Recorder, wall_s: f64) -> ConnectionUse {
     }
 }
 
-/// What requests that opened their connection were on average; absent where none did.
+/// Means over requests that opened their connection; absent without any.
 pub fn first_request(all: &FirstRequests) -> Option<FirstRequest> {
     let mean = |sum: u64, count: u64| sum as f64 / count as f64;
     (all.count > 0).then(|| FirstRequest {
@@ -218,8 +218,8 @@ pub fn first_request(all: &FirstRequests) -> Option<FirstRequest> {
     })
 }
 
-/// Percentiles without the generator's own delay; absent where it is not known, each for itself, or of many answers only in
-/// part, since they opened their connection.
+/// Percentiles without the generator's own delay. Each is absent where the delay is not known, as are all where many
+/// answers opened their connection, since only part of it is known.
 pub(crate) fn undelayed(recorder: &Recorder) -> Option<Percentiles> {
     let answers = recorder.response.len();
     let opened = recorder.phases.as_ref().map_or(0, |phases| phases.connect.len());

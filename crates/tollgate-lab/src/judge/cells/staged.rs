@@ -1,4 +1,4 @@
-//! From what was recorded of a load in stages to its figures.
+//! Computes the figures of a load in stages from its record.
 
 use std::time::Duration;
 
@@ -7,14 +7,14 @@ use crate::load::record::staged::{CoursePart, StagePart, StagedRecord};
 use crate::traffic::stages::Stage;
 use tollgate_facts::results::{StageFound, Staged, StagedPoint};
 
-/// Fewest times of a point of the course of which half is told.
+/// Fewest times at a point of the course for a printed median.
 const MEDIAN_COUNT_MIN: u64 = 10;
-/// Fewest of which 99 % are: one is beyond.
+/// Fewest times for a printed p99: one is beyond it.
 const P99_COUNT_MIN: u64 = 100;
 const NS_PER_S: f64 = 1e9;
 const US_PER_MS: f64 = 1e3;
 
-/// The figures of stages that were gone through so often.
+/// The figures of stages that were run `times` times.
 pub fn staged(record: &StagedRecord, times: u32) -> Staged {
     let often = f64::from(times.max(1));
     let stages = record.stages.each().zip(&record.parts);
@@ -48,7 +48,7 @@ fn found(stage: &Stage, from_s: f64, part: &StagePart, often: f64) -> StageFound
     }
 }
 
-/// The points until the stages end, and those behind them in which something still did.
+/// The points until the stages end, and later ones in which something still happened.
 fn course(record: &StagedRecord, often: f64) -> Vec<StagedPoint> {
     let (width_s, lasts) = (record.width.as_secs_f64(), record.stages.lasts());
     let planned = lasts.as_nanos().div_ceil(record.width.as_nanos()) as usize;

@@ -1,7 +1,7 @@
-//! What the file of commands says: the words of each variant's command, where it is run, by which link it reaches a server,
-//! and which exit status it has.
+//! The file of commands: the words of each variant's command, its folder, its link to a server, and its expected exit
+//! status.
 //!
-//! What it deliberately does not do: run it, or hand it to a shell.
+//! It does not run the command or hand it to a shell.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -19,13 +19,13 @@ use crate::experiment::{At, Checker, Experiment, ExperimentError, Location, Own,
 const LEVEL_MAX: u64 = 1_000_000_000;
 /// The longest that one run of a command may last, in seconds.
 const SECONDS_MAX: u32 = 3600;
-/// The same where the file says nothing.
+/// The same if the file does not say.
 const SECONDS_DEFAULT: u32 = 60;
 /// Longest round trip of a link, in microseconds.
 const ROUND_TRIP_US_MAX: u32 = 10_000_000;
-/// Stands for the level in a command's words.
+/// Placeholder for the level in a command's words.
 const LEVEL: &str = "{level}";
-/// Stand in them for where the link listens.
+/// Placeholder for the address on which the link listens.
 const HOST: &str = "{host}";
 const PORT: &str = "{port}";
 
@@ -33,22 +33,22 @@ const PORT: &str = "{port}";
 pub(super) const KEYS: &[&[Keys]] =
     &[&[Keys::of::<LongestFile>(TableName::Workload), Keys::of::<CommandFile>(TableName::Variant)]];
 
-/// What all commands share.
+/// Settings of all commands.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct LongestFile {
     /// For `command`: a run that lasts longer, in seconds, is ended and the measurement with it; absent: 60.
     seconds_max: Option<UpTo<SECONDS_MAX>>,
 }
 
-/// What a variant runs.
+/// The command of a variant.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct CommandFile {
-    /// The program and its arguments, a word each: no shell reads them. `{level}` in one stands for the level, `{host}` and
-    /// `{port}` for where its `link` listens.
+    /// The program and its arguments, one word each, read by no shell. In a word, `{level}` is replaced by the level,
+    /// `{host}` and `{port}` by the address on which its `link` listens.
     command: Option<At<Vec<String>>>,
     /// The exit status of every run; absent: 0.
     status: Option<UpTo<255, 0>>,
-    /// The folder in which it is run, seen from this file; absent: that of this file.
+    /// The folder in which it runs, relative to this file; absent: that of this file.
     directory: Option<PathBuf>,
     /// Further variables of its environment.
     #[serde(default)]
@@ -61,9 +61,9 @@ struct CommandFile {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct LinkFile {
-    /// Where the server listens, such as `127.0.0.1:5432`.
+    /// Address of the server, such as `127.0.0.1:5432`.
     to: String,
-    /// The round trip that it adds, in microseconds; absent: none, which is what others are held against.
+    /// The round trip that it adds, in microseconds; absent: none, as a baseline for the others.
     round_trip_us: Option<UpTo<ROUND_TRIP_US_MAX, 0>>,
 }
 
@@ -75,7 +75,7 @@ pub(super) struct LinkTo {
     pub(super) round_trip: Duration,
 }
 
-/// What is run for a variant.
+/// The command of a variant.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Words {
     words: Vec<String>,
@@ -83,14 +83,14 @@ pub(super) struct Words {
     environment: BTreeMap<String, String>,
     /// The exit status of every run.
     pub(super) status: i32,
-    /// A run that lasts longer is ended.
+    /// Longest time of a run; a longer one is ended.
     pub(super) longest: Duration,
     /// The link by which it reaches a server.
     pub(super) link: Option<LinkTo>,
 }
 
 impl Words {
-    /// The command at a level, by way of a link that listens there.
+    /// The command at a level, connected by a link that listens there.
     pub(super) fn command(&self, level: u64, link: Option<SocketAddr>) -> Command {
         let at = |word: &String| {
             let word = word.replace(LEVEL, &level.to_string());
@@ -106,7 +106,7 @@ impl Words {
     }
 }
 
-/// Reads it.
+/// Reads the experiment.
 pub(super) fn read(document: &mut Document<'_>) -> Result<Experiment, ExperimentError> {
     let LongestFile { seconds_max } = document.take(TableName::Workload)?;
     let files: Vec<CommandFile> = document.each()?;
@@ -148,7 +148,7 @@ pub(super) fn read(document: &mut Document<'_>) -> Result<Experiment, Experiment
 }
 
 impl Checker<'_> {
-    /// Where a link leads, and how long it is.
+    /// Reads the target and the length of a link.
     fn link(&self, file: &At<LinkFile>, is_named: bool) -> Result<LinkTo, ExperimentError> {
         let LinkFile { to, round_trip_us } = file.as_ref();
         if !is_named {

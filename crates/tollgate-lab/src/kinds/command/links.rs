@@ -1,7 +1,7 @@
-//! The emulated networks between commands and their servers: one for each variant that asks for it, as long as the run lasts,
-//! and whether links of that length are as long as was asked.
+//! The emulated networks between commands and their servers, one for each variant that has a link, for the whole run;
+//! and a check that links are as long as asked.
 //!
-//! It deliberately knows nothing of what a server is: it carries bytes.
+//! It carries bytes, and does not know what a server is.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
@@ -20,14 +20,14 @@ use crate::subject::{check_loadable, reached};
 use tollgate_facts::results::{LinkCheck, Moment, Validity};
 use tollgate_facts::rules::{LINK, marked};
 
-/// Lengths that differ by less are one, in milliseconds: they went through whole nanoseconds.
+/// Least difference of two lengths, in milliseconds: they were rounded to whole nanoseconds.
 const SAME_MS: f64 = 1e-6;
 
 /// Links by variant.
 #[derive(Debug, Default)]
 pub(super) struct Links(BTreeMap<usize, Link>);
 
-/// The variants of a plan that have a link, with it.
+/// The variants of a plan that have a link, each with its link.
 fn linked<'e>(experiment: &'e Experiment, plan: &Plan) -> impl Iterator<Item = (usize, &'e Variant, &'e LinkTo)> {
     let of = |place: &usize| {
         let variant = &experiment.variants[*place];
@@ -36,7 +36,7 @@ fn linked<'e>(experiment: &'e Experiment, plan: &Plan) -> impl Iterator<Item = (
     plan.variants.iter().filter_map(of).collect::<Vec<_>>().into_iter()
 }
 
-/// Whether links may lead to these servers.
+/// Checks that the servers of the links may be loaded.
 pub(super) fn check(options: &RunOptions, plan: &Plan) -> Result<(), RunError> {
     linked(&options.experiment, plan).try_for_each(|(_, variant, link)| {
         let may = check_loadable(&link.server.0, &options.may_load);
@@ -45,7 +45,7 @@ pub(super) fn check(options: &RunOptions, plan: &Plan) -> Result<(), RunError> {
 }
 
 impl Links {
-    /// Starts all of them; somebody must listen at the far end, since a link accepts whatever is behind it.
+    /// Starts all links; a server must listen behind each, since a link accepts connections in any case.
     pub(super) fn start(experiment: &Experiment, plan: &Plan, cores: &Cores) -> Result<Links, String> {
         let one = |(place, variant, link): (usize, &Variant, &LinkTo)| {
             let started = remote::link(server(variant, link)?, link.round_trip, cores);
@@ -54,21 +54,21 @@ impl Links {
         linked(experiment, plan).map(one).collect::<Result<_, String>>().map(Links)
     }
 
-    /// Where the link of a variant listens.
+    /// The address on which the link of a variant listens.
     pub(super) fn of(&self, variant: usize) -> Option<SocketAddr> {
         self.0.get(&variant).map(Link::address)
     }
 }
 
-/// A link of some length as it was measured, and by how much longer it was than one that adds nothing.
+/// A measured link, and by how much its round trip exceeds that of a link without delay.
 #[derive(Debug)]
 pub(super) struct Measured {
     pub(super) check: LinkCheck,
     added_ms: f64,
 }
 
-/// Measures a link of each length, the shortest first: what one adds is its round trip beyond that of a link of none, by
-/// which the baseline reaches its server.
+/// Measures a link of each length, the shortest first: its delay is its round trip less that of a link without delay,
+/// by which the baseline reaches its server.
 pub(super) fn measured(moment: Moment, experiment: &Experiment, plan: &Plan) -> Result<Vec<Measured>, String> {
     let lengths: BTreeSet<Duration> = linked(experiment, plan).map(|(_, _, link)| link.round_trip).collect();
     if lengths.is_empty() {
@@ -83,13 +83,13 @@ pub(super) fn measured(moment: Moment, experiment: &Experiment, plan: &Plan) -> 
 }
 
 impl Measured {
-    /// What it added, in words.
+    /// Describes the delay that it added.
     pub(super) fn words(&self) -> String {
         let LinkCheck { moment, asked_ms, .. } = self.check;
         format!("{asked_ms} ms added {:.3} ms {moment} the trials", self.added_ms)
     }
 
-    /// A doubt of each cell whose link did not add what was asked.
+    /// A doubt for each cell whose link did not add the delay asked.
     pub(super) fn doubts(&self, experiment: &Experiment, plan: &Plan) -> Vec<Validity> {
         let Measured { check: LinkCheck { asked_ms, .. }, added_ms } = *self;
         let (off_ms, bound_ms) = ((added_ms - asked_ms).abs(), (LINK_OFF_US / 1e3).max(asked_ms * LINK_SHARE_MAX));

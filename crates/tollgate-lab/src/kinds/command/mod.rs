@@ -1,7 +1,7 @@
-//! How long any command takes, and what it uses: each trial runs the command of its variant until the slice is over, at
-//! least once, and every run must end with the status that is expected.
+//! Time and resources that a command needs: each trial runs the command of its variant until the slice is over, at
+//! least once, and every run must end with the expected status.
 //!
-//! What it deliberately does not do: look into what a command prints.
+//! It does not look at the output of a command.
 
 mod file;
 mod links;
@@ -53,7 +53,7 @@ pub(super) const KIND: Listed = Listed {
     run,
 };
 
-/// How much is run; how long that takes nobody knows who has not run it.
+/// Plans the trials; how long they take is unknown until they run.
 fn plan(experiment: &Experiment, options: &PlanOptions) -> Result<Plan, String> {
     let mut plan = Plan::draft(experiment, options, &options.extent.defaults())?;
     (plan.starts, plan.subjects) = (1, plan.variants.len() as u32);
@@ -79,15 +79,15 @@ fn run(beginning: Beginning<'_>) -> Result<RunOutcome, RunError> {
     beginning.of(commands, variants, String::new()).conduct()
 }
 
-/// What a run of commands has beyond others.
+/// Additional state of a run of commands.
 struct Commands {
-    /// What was seen of each cell beside its trials.
+    /// Resource use of each cell beyond its trials.
     seen: BTreeMap<(String, u64), Used>,
     began: Instant,
     links: Links,
 }
 
-/// What of a cell is not in its trials.
+/// Resource use of a cell that is not in its trials.
 #[derive(Debug, Default)]
 struct Used {
     ticks: Ticks,
@@ -195,7 +195,7 @@ fn own_cpu() -> Duration {
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
-/// Starts it so that it ends with the lab, and prints to nobody.
+/// Starts the command so that it ends with the lab and its output is dropped.
 fn start(command: &mut Command) -> io::Result<Child> {
     end_with_this_thread(command);
     command.stdout(Stdio::null()).spawn().map_err(|error| {

@@ -1,4 +1,4 @@
-//! A run of commands as a table: how long a run of each takes, what it uses, and what that is over its baseline.
+//! A run of commands as a table: time of a run, resource use, and ratio to the baseline.
 
 use tollgate_facts::results::SubjectUse;
 use tollgate_page::blocks::{Block, Cell, Column, Depth, Page, Section, Table};
@@ -8,15 +8,15 @@ use tollgate_page::parts::{self, cards, curves, tolls};
 use tollgate_page::words::sentence;
 use tollgate_page::words::view::{self, Row, View};
 
-/// The unit of work, by which a result says that it is of this kind.
+/// The unit of work, which identifies results of this kind.
 pub(super) const UNIT: &str = "run of the command";
 
-/// How a command is run.
+/// The load of a run of commands, as the page describes it.
 const LOAD: &str = "Each trial runs the command of its variant again and again until its slice is over, at least once, on the cores \
                     of the subjects. Every run ended with the exit status that was expected: another one would have ended \
                     the measurement. What a command prints goes nowhere.";
 
-/// The page, where commands were run.
+/// The page of a run of commands.
 pub(super) fn page(view: &View<'_>) -> Option<Page> {
     let experiment = &view.run.experiment;
     if experiment.unit_of_work != UNIT {

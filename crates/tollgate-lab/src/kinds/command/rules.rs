@@ -1,6 +1,6 @@
-//! Rules about a cell of commands: whether it was measured often enough, and on cores that it had to itself.
+//! Rules about a cell of commands: whether it has enough blocks, and had its cores to itself.
 //!
-//! It deliberately has none about failures: a run that fails ends the measurement.
+//! There are none about failures: a run that fails ends the measurement.
 
 use std::time::Duration;
 
@@ -17,15 +17,15 @@ const OTHERS_SHARE_MAX: f64 = 0.05;
 
 const REMEDY: &str = "stop what else runs on this machine";
 
-/// What the rules look at in one cell.
+/// Input of the rules for one cell.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct CommandEvidence<'a> {
     pub(super) cell: &'a Cell,
-    /// What the cores on which commands run did during its trials.
+    /// Ticks of the commands' cores during its trials.
     pub(super) ticks: Ticks,
     /// CPU time of the command, and of the thread that starts it.
     pub(super) own: Duration,
-    /// How its trials went, one after another.
+    /// Course of its trials in their order.
     pub(super) over: Option<Trend>,
 }
 
@@ -46,7 +46,7 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     RULES.iter().map(|(rule, _)| rule.name)
 }
 
-/// What the rules find in a cell; a single `ok` where they find nothing.
+/// The findings of the rules for a cell; a single `ok` without findings.
 pub(super) fn judge(evidence: &CommandEvidence<'_>) -> Vec<Validity> {
     let found = RULES.iter().filter_map(|(rule, check)| Some((rule.name, check(evidence)?)));
     told(evidence.cell, found, RULES.len())
@@ -59,7 +59,7 @@ impl CommandEvidence<'_> {
     }
 }
 
-/// A command that fills its cores by itself shares them with nobody.
+/// Marks cores that a command shared with others; a command that fills its cores alone is not marked.
 fn joint(evidence: &CommandEvidence<'_>) -> Option<Finding> {
     let (busy, others) = (evidence.ticks.busy_share(), evidence.others_share());
     let reason = format!(

@@ -1,7 +1,7 @@
-//! What the file of an experiment about encryption says: ways of encrypting as levels, users who all levels share, how
-//! their connections live, and the rate that all variants of a level are offered.
+//! The file of an experiment about encryption: ways of encrypting as levels, users common to all levels, the lifetime
+//! of their connections, and the rate that all variants of a level are offered.
 //!
-//! What it deliberately does not do: make a certificate or open a connection.
+//! It does not make a certificate or open a connection.
 
 use std::ops::Bound::{Excluded, Included};
 use std::time::Duration;
@@ -22,17 +22,17 @@ use tollgate_facts::results::{Arrivals, Connecting, Encryption, NamedLevel, dist
 const LEVELS_MAX: usize = 16;
 /// Most users: above it the ports of one address run short.
 const USERS_MAX: u32 = 10_000;
-/// Longest ramp-up in milliseconds: the published one took 25 s.
+/// Longest ramp-up in milliseconds; the published one took 25 s.
 const RAMP_UP_MS_MAX: u32 = 60_000;
 /// Most requests on one connection.
 const REQUESTS_MAX: u32 = 1_000_000;
 /// Most certificates of a chain.
 const CHAIN_MAX: u32 = 3;
-/// Users where the file says nothing.
+/// Users if the file does not say.
 const USERS_DEFAULT: u32 = 50;
-/// Largest share of the least throughput that may be offered: above it queues, not layers, are measured.
+/// Largest share of the least throughput that may be offered; above it queues are measured instead of layers.
 const SHARE_MAX: f64 = 0.9;
-/// Highest rate in requests per second: beyond it no generator sends in time.
+/// Highest rate in requests per second; no generator sends faster in time.
 const PER_SECOND_MAX: f64 = 1e6;
 /// Longest round trip of a level in milliseconds.
 const ROUND_TRIP_MS_MAX: f64 = 1_000.0;
@@ -51,10 +51,10 @@ pub(super) const KEYS: &[&[Keys]] = &[
     ],
 ];
 
-/// What is offered.
+/// The load at equal rate.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct OfferedFile {
-    /// What all variants of a level are offered alike after the closed load: response times are compared there.
+    /// The rate offered to all variants of a level after the closed load; response times are compared there.
     equal_rate: Option<At<EqualRateFile>>,
 }
 
@@ -66,26 +66,26 @@ struct WaysFile {
     ways: Vec<LevelFile>,
 }
 
-/// What all variants share.
+/// Settings of all variants.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct UsersFile {
-    /// Where a variant without `url` begins: a path on tollgate's own gateway.
+    /// The path of a variant without `url`, on tollgate's own gateway.
     path: Option<At<String>>,
     /// Users at every level; absent: 50.
     users: Option<UpTo<USERS_MAX>>,
     /// Milliseconds over which the users come before anything counts; absent: all at once.
     ramp_up_ms: Option<UpTo<RAMP_UP_MS_MAX, 0>>,
-    /// Whether users say who they are. For tollgate's own gateway a user is made for the run; for yours say `--basic`.
+    /// Authentication of users. For tollgate's own gateway the run makes a user; for a server of yours use `--basic`.
     authentication: Option<Authentication>,
 }
 
-/// How the users of a variant connect.
+/// The way the users of a variant connect.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct ConnectingFile {
-    /// How long connections live: `"keep-alive"` (as the server keeps them), `{ requests = 10 }`, or
-    /// `"new"` (one request each); absent: `"keep-alive"`.
+    /// Lifetime of connections: `"keep-alive"` (as the server keeps them), `{ requests = 10 }`, or `"new"` (one request
+    /// each); absent: `"keep-alive"`.
     connection: Option<At<ConnectionFile>>,
-    /// Whether connections are encrypted, and by which handshake; absent: `"off"`.
+    /// Encryption of connections, and its handshake; absent: `"off"`.
     tls: Option<At<Encryption>>,
 }
 
@@ -93,7 +93,7 @@ struct ConnectingFile {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a way of encrypting; did you mean `levels`?")]
 struct LevelFile {
-    /// A few words for people.
+    /// Title for readers, a few words.
     title: At<String>,
     /// The version of TLS.
     tls: TlsVersion,
@@ -101,47 +101,46 @@ struct LevelFile {
     key: KeyKind,
     /// Certificates that the server sends; absent: 1.
     chain: Option<UpTo<CHAIN_MAX>>,
-    /// How far away the subject is, in milliseconds there and back, over a line of packets (root); in every level or in
-    /// none.
+    /// Round trip to the subject, in milliseconds, over a line of packets (root); in every level or in none.
     round_trip_ms: Option<At<f64>>,
 }
 
-/// What all variants of a level are offered alike.
+/// The rate offered to all variants of a level.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct EqualRateFile {
     /// The rate as a share of the least throughput that the closed load found among the variants of the level.
     share: Option<At<f64>>,
-    /// The rate in requests per second, in the place of `share`.
+    /// The rate in requests per second, instead of `share`.
     per_second: Option<At<f64>>,
-    /// How the intended starts lie; absent: equally far apart.
+    /// Distribution of the intended starts; absent: equal intervals.
     arrivals: Option<Arrivals>,
 }
 
-/// How long connections live.
+/// Lifetime of connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(untagged, deny_unknown_fields, expecting = "expected `\"keep-alive\"`, `\"new\"` or `{ requests = N }`")]
 enum ConnectionFile {
-    /// By a name.
+    /// A lifetime by name.
     Named(ConnectionName),
-    /// By requests.
+    /// A number of requests.
     Counted {
         /// Requests on one connection.
         requests: u32,
     },
 }
 
-/// How long connections live, by name.
+/// Lifetime of connections, by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum ConnectionName {
-    /// As long as the server keeps them.
+    /// As long as the server keeps them open.
     KeepAlive,
     /// One request each.
     New,
 }
 
-/// Reads it.
+/// Reads the experiment.
 pub(super) fn read(document: &mut Document<'_>) -> Result<Experiment, ExperimentError> {
     let served = Served::take(document)?;
     let OfferedFile { equal_rate } = document.take(TableName::Top)?;
@@ -177,7 +176,7 @@ pub(super) fn read(document: &mut Document<'_>) -> Result<Experiment, Experiment
     served.fill(document, experiment, usual)
 }
 
-/// The same at the one level of a server that is there already, which has the certificate and the versions that it has.
+/// The same with the single level of an existing server, which has its own certificate and versions.
 pub(super) fn on_one_listener(mut experiment: Experiment) -> Experiment {
     let Some(encrypting) = experiment.own::<Encrypting>() else { return experiment };
     experiment.own = Own::new(Encrypting { levels: Vec::new(), ..encrypting.clone() });
@@ -191,7 +190,7 @@ pub(super) fn on_one_listener(mut experiment: Experiment) -> Experiment {
 /// The same with this rate offered to all variants.
 ///
 /// # Errors
-/// That nothing is measured at a rate.
+/// It measures nothing at a rate.
 pub(in crate::kinds) fn at_rate(mut experiment: Experiment, per_second: f64) -> Result<Experiment, String> {
     let near = experiment.own::<Encrypting>().filter(|encrypting| !encrypting.is_afar());
     let Some(encrypting) = near else {
@@ -203,7 +202,7 @@ pub(in crate::kinds) fn at_rate(mut experiment: Experiment, per_second: f64) -> 
     Ok(experiment)
 }
 
-/// Ways of encrypting, as results have them and as they are measured.
+/// The ways of encrypting, as results store them and as they are measured.
 fn ways(
     files: &[LevelFile],
     document: &Document<'_>,
@@ -289,7 +288,7 @@ impl Checker<'_> {
     }
 }
 
-/// A few words for people about how users connect.
+/// Title of a way to connect, a few words for readers.
 fn title(connecting: Connecting) -> String {
     let handshake = match connecting.encryption {
         Encryption::Off => "plain",

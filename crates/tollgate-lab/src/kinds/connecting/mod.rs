@@ -1,6 +1,6 @@
-//! What encryption costs, and connections: users connect in the way that a variant names, at places of their own.
+//! The cost of encryption and of connections: users connect in the way that a variant names, to an address of its own.
 //!
-//! What it deliberately does not do: make a key or a hash (see [`super::http::subjects::secured`]).
+//! It does not make a key or a hash (see [`super::http::subjects::secured`]).
 
 mod file;
 mod observing;
@@ -40,9 +40,9 @@ pub(super) const KIND: Listed = Listed {
     ..http::kind::<Connecting>()
 };
 
-/// What such a run has beyond others.
+/// Additional state of a run about encryption.
 struct Connecting {
-    /// Certificates, user and configuration of our own gateway; absent where nothing is measured on one.
+    /// Certificates, user and configuration of our own gateway; absent if no variant is measured on it.
     secured: Option<Secured>,
     /// The line to the subjects, where they are far away packet by packet.
     line: Option<Line>,

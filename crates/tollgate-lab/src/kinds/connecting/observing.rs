@@ -1,8 +1,8 @@
-//! What an experiment about encryption shows beside its figures: the messages of single exchanges on fresh connections,
-//! and the speed of the cryptography on this machine. Looked at once, after everything was measured, while nobody else
-//! asks.
+//! Observations of an experiment about encryption beside its figures: the messages of single exchanges on fresh
+//! connections, and the speed of cryptography on this machine. They are made once, after all measurements, while
+//! nothing else loads the subjects.
 //!
-//! No figure hangs on it: what cannot be observed is left out of the pictures.
+//! No figure depends on them: the pictures leave out what cannot be observed.
 
 use std::net::ToSocketAddrs;
 use std::time::Duration;
@@ -18,19 +18,19 @@ use crate::load::target::LoadTarget;
 use tollgate_facts::results::{self, CryptoSpeed, Encryption, Flow, FlowSide, FlowStep};
 use tollgate_facts::stats;
 
-/// Exchanges of which the medians are stored; one more before them warms up, and leaves a session to be resumed.
+/// Exchanges whose medians are stored; one more before them warms up, and leaves a session to resume.
 const EXCHANGES: usize = 21;
 /// The same where the subject is far away.
 const EXCHANGES_AFAR: usize = 5;
-/// A server that says nothing for so long is given up.
+/// Longest silence of a server before it is given up.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// CPU time of one slice of one algorithm, and how many slices each gets: about 2 s for all.
 const SPEED_SLICE: Duration = Duration::from_millis(30);
 const SPEED_SLICES: u32 = 10;
 
 impl Session<'_, '_, Connecting> {
-    /// Writes down the messages of single exchanges: of a full handshake at each level, and plain and resumed once for
-    /// each version, as far as there are variants that open a connection for each request.
+    /// Stores the messages of single exchanges: of a full handshake at each level, and plain and resumed once for each
+    /// version, as far as there are variants that open a connection for each request.
     pub(crate) fn observe(&mut self, subjects: &[Watched]) {
         let experiment = &self.options.experiment;
         let named = &experiment.named_levels;
@@ -75,7 +75,7 @@ impl Session<'_, '_, Connecting> {
     }
 }
 
-/// The messages of exchanges at a place with the medians of their times, and of how many.
+/// The messages of exchanges at an address with the medians of their times, and the number of exchanges.
 fn steps(place: &LoadTarget, encryption: Encryption, count: usize) -> Option<(Vec<FlowStep>, u32)> {
     let target = &place.target;
     let mut request = Vec::new();

@@ -1,4 +1,4 @@
-//! What a run about encryption measures: blocks at a closed load, then the same at equal rate.
+//! The plan of a run about encryption: blocks of a closed load, then the same at equal rate.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use crate::kinds::http::plan as http;
 use crate::plan::{Note, Plan, PlanOptions, RatePlan, TRIALS_PER_BLOCK, goes_through};
 use tollgate_facts::results::{Connecting, Encryption};
 
-/// What a run about encryption makes before, and observes behind its trials.
+/// Time to prepare before the trials, and to observe after them.
 const ENCRYPTION: Duration = Duration::from_secs(5);
 /// The plan.
 pub(super) fn plan(experiment: &Experiment, options: &PlanOptions) -> Result<Plan, String> {
@@ -26,7 +26,7 @@ pub(super) fn plan(experiment: &Experiment, options: &PlanOptions) -> Result<Pla
     Ok(plan)
 }
 
-/// What is told of it.
+/// Notes on the plan.
 pub(super) fn notes(experiment: &Experiment, plan: &Plan) -> Vec<Note> {
     let shape = experiment.own::<Encrypting>().and_then(|encrypting| encrypting.equal_rate);
     let (Some(shape), Some(rate)) = (shape, plan.equal_rate) else { return Vec::new() };
@@ -41,7 +41,7 @@ pub(super) fn notes(experiment: &Experiment, plan: &Plan) -> Vec<Note> {
     ]
 }
 
-/// Handshakes that are awaited behind a slice. Sessions are prepared once, and then renewed by being used.
+/// Time for handshakes after a slice. Sessions are prepared once, and then renewed by use.
 fn handshakes(experiment: &Experiment, encrypting: &Encrypting, plan: &Plan) -> Duration {
     let own = plan.variants_of(experiment).filter_map(Variant::own::<Connecting>);
     let variants = own.filter(|own| own.encryption == Encryption::Full).count() as u32;
@@ -53,7 +53,7 @@ fn handshakes(experiment: &Experiment, encrypting: &Encrypting, plan: &Plan) -> 
     plan.levels.iter().map(of_level).sum()
 }
 
-/// A full handshake, both sides.
+/// Time of a full handshake, both sides.
 fn handshake(key: Option<KeyKind>) -> Duration {
     Duration::from_micros(match key {
         Some(KeyKind::P256) | None => 250,

@@ -1,8 +1,8 @@
-//! The load at equal rate: after the closed one has told what every variant of a level can take, all of them are
-//! offered the same, in mirrored blocks again. Response times are compared here alone: users who wait for a slower
+//! The load at equal rate: once the closed load has found the throughput of every variant of a level, all of them are
+//! offered the same rate, again in mirrored blocks. Only here are response times compared: users who wait for a slower
 //! server offer it less.
 //!
-//! What it deliberately does not do: judge whether the rate was kept (see [`crate::judge`]).
+//! It does not judge whether the rate was kept (see [`crate::judge`]).
 
 use super::Connecting;
 use crate::conduct::conductor::{Halt, Turn};
@@ -18,9 +18,10 @@ use crate::plan::{Plan, RatePlan};
 use crate::traffic::model::{End, Load, Rate};
 use tollgate_facts::results::EqualRate;
 
-/// Distinguishes what is drawn here from what is drawn for the closed load.
+/// Distinguishes random numbers drawn here from those of the closed load.
 const SEED: u64 = 0x7261_7465;
-/// Users at most, by those of the closed load: who is slow at a rate that he can take has that many waiting for him.
+/// Most users, as a multiple of those of the closed load: a slow server that can take the rate has that many waiting
+/// for it.
 const USERS_FACTOR: u64 = 10;
 
 impl Session<'_, '_, Connecting> {
@@ -81,7 +82,7 @@ fn blocks(plan: &Plan, rate: RatePlan, seed: u64) -> Vec<Block> {
     schedule::blocks(&plan, seed ^ SEED)
 }
 
-/// Two digits are enough for a rate, and are remembered.
+/// Rounds a rate down to two digits, which are enough and easy to remember.
 fn rounded(rate: f64) -> f64 {
     let step = 10_f64.powf(rate.max(1.0).log10().floor() - 1.0);
     ((rate / step).floor() * step).max(1.0)

@@ -1,7 +1,7 @@
-//! What a batch is measured on: a database, and before it a link for each distance, beside which an echo can be asked how
-//! long it really is.
+//! The bench of a batch: a database, a link to it for each distance, and an echo beside it that measures how long each
+//! link is.
 //!
-//! What it deliberately does not do: decide which distances are measured, or judge what the links keep.
+//! It does not decide which distances are measured, or judge how accurate the links are.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -17,17 +17,17 @@ use crate::conduct::options::{RunError, RunOptions};
 use crate::cores::Cores;
 use crate::subject::{Postgres, PostgresError, end_with_this_thread};
 
-/// Messages by which a link is asked how long it is, and the time between them.
+/// Messages with which a link is measured, and the time between them.
 const MESSAGES: usize = 15;
 const SPACING: Duration = Duration::from_micros(300);
 
-/// A commit waits for the network, not for the disk: what a disk does in between would hide 100 µs.
+/// Settings with which a commit waits for the network only: waits for a disk would hide 100 µs.
 const SETTINGS: [(&str, &str); 2] = [("synchronous_commit", "off"), ("shared_buffers", "64MB")];
 
 /// A database and the links before it.
 #[derive(Debug)]
 pub(crate) struct Bench {
-    /// The server that was started for the run; absent where the database is the user's.
+    /// The server started for the run; absent if the database is the user's.
     ours: Option<Postgres>,
     database: DatabaseUrl,
     address: SocketAddr,
@@ -37,7 +37,7 @@ pub(crate) struct Bench {
 #[derive(Debug)]
 enum Links {
     None,
-    /// By how far away they are.
+    /// Proxies, by their delay.
     Proxies {
         echo: Echo,
         of: HashMap<Duration, Proxied>,
@@ -45,14 +45,14 @@ enum Links {
     Line(Line),
 }
 
-/// A line of packets, which has one length at a time.
+/// A line of packets; it has one length at a time.
 #[derive(Debug)]
 struct Line {
     echo: FarEcho,
     tun: Tun,
 }
 
-/// A distance: the way to the database and that to the echo.
+/// A distance: a proxy to the database and one to the echo.
 #[derive(Debug)]
 struct Proxied {
     database: Link,
@@ -60,7 +60,7 @@ struct Proxied {
 }
 
 impl Bench {
-    /// Starts a database, or finds the user's, and prepares for links.
+    /// Starts a database, or connects to the user's, and prepares for links.
     pub(crate) fn start(options: &RunOptions, cores: &Cores) -> Result<Bench, RunError> {
         let links = match options.link {
             None => Links::None,
@@ -92,7 +92,7 @@ impl Bench {
         Ok(Bench { ours, database, address, links })
     }
 
-    /// The database's URL by way of a link of this delay, which is made when it is first asked for.
+    /// The database's URL through a link of this delay, which is made on first use.
     pub(crate) fn url(&mut self, away: Duration) -> Result<String, String> {
         let address = self.address;
         let by = match &mut self.links {
@@ -114,7 +114,7 @@ impl Bench {
         Ok(self.database.by(by))
     }
 
-    /// Starts a process where the batch is.
+    /// Starts a process on the batch's side of the link.
     pub(crate) fn spawn(&self, command: &mut Command) -> io::Result<Child> {
         match &self.links {
             Links::None | Links::Proxies { .. } => {
@@ -126,7 +126,7 @@ impl Bench {
         }
     }
 
-    /// The median round trip over a link of this delay; absent where there is none.
+    /// The median round trip over a link of this delay; absent without a link.
     pub(crate) fn ask(&mut self, away: Duration) -> Result<Option<Duration>, String> {
         let asked = match &mut self.links {
             Links::None => return Ok(None),
@@ -142,12 +142,12 @@ impl Bench {
         asked.map(|found| Some(found.median())).map_err(|error| format!("the link cannot be asked: {error}"))
     }
 
-    /// CPU time of the whole database by now in microseconds; absent of the user's.
+    /// CPU time of the whole database so far, in microseconds; absent for a database of the user's.
     pub(crate) fn database_cpu_us(&self) -> Option<f64> {
         self.ours.as_ref().and_then(Postgres::cpu_us)
     }
 
-    /// What the database is, in a few words without secrets.
+    /// Describes the database in a few words without secrets.
     pub(crate) fn words(&self) -> String {
         match &self.ours {
             Some(Postgres { version, .. }) => {

@@ -1,6 +1,6 @@
-//! One run of the batch: a child process of its own, and the figures that it prints as JSON when it is done.
+//! One run of the batch: a child process, and the figures that it prints as JSON when it is done.
 //!
-//! It deliberately knows of the batch only what stands on its command line and in that document.
+//! It knows only the batch's command line and that document.
 
 use std::io;
 use std::path::Path;
@@ -15,20 +15,21 @@ use crate::cores::Cores;
 use crate::probe::memory;
 use tollgate_facts::results::{Batched, Reading};
 
-/// A batch that lasts longer is ended.
+/// Longest time of a batch; a longer one is ended.
 const LONGEST: Duration = Duration::from_secs(120);
 
-/// What the batch says of itself; what else it says is not looked at.
+/// Figures that the batch reports; others are ignored.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(crate) struct Report {
-    /// What results have of it, too, but for the link, of which it knows nothing.
+    /// The figures that results store, without those of the link, which the batch does not know.
     #[serde(flatten)]
     pub(crate) told: Batched,
     pub(crate) batch_ms: f64,
     pub(crate) cpu_us: f64,
 }
 
-/// The batch by so many work processes over so many documents of a database, whose URL may hold a password.
+/// The command of a batch with `processes` work processes over `documents` documents of a database whose URL may
+/// contain a password.
 pub(crate) fn command(program: &Path, database: &str, processes: u64, documents: u64) -> Command {
     let mut command = Command::new(program);
     // With a password in it, it is for nobody who looks at command lines.
@@ -37,7 +38,7 @@ pub(crate) fn command(program: &Path, database: &str, processes: u64, documents:
     command
 }
 
-/// The figures of a run of the batch, and what was seen of its process.
+/// The figures of a run of the batch, and the readings of its process.
 pub(crate) type Ran = (Report, Vec<Reading>);
 
 /// Runs the batch on the subjects' cores, by a process that `spawn` starts, and waits for it.

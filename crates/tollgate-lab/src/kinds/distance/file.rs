@@ -1,6 +1,6 @@
-//! What the file of a batch says: how far the database of each variant is, and which distances have names.
+//! The file of a batch: the distance of each variant's database, and the distances with names.
 //!
-//! It deliberately does not know what a link can keep: that is measured.
+//! It does not know the accuracy of links: that is measured.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ const ROUND_TRIP_US_MAX: u32 = 1_000_000;
 const SHARE_MAX: f64 = 99.0;
 /// Most presets.
 const PRESETS_MAX: usize = 8;
-/// Most processes of a batch: below the connections that a database of ours takes.
+/// Most processes of a batch: fewer than the connections of our own database.
 const PROCESSES_MAX: u64 = 128;
 
 /// The keys.
@@ -26,7 +26,7 @@ pub(super) const KEYS: &[&[Keys]] =
 /// Distances that are computed.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct PresetsFile {
-    /// For `batch`: distances that are computed from what the variants cost, and then run.
+    /// For `batch`: distances that are computed from the costs of the variants, and then run.
     #[serde(default, rename = "preset")]
     presets: Vec<PresetFile>,
 }
@@ -37,27 +37,27 @@ struct PresetsFile {
 struct PresetFile {
     /// Short name, unique among variants and presets.
     name: At<String>,
-    /// A few words for people.
+    /// Title for readers, a few words.
     title: Option<String>,
-    /// The overhead over no distance that it is to have, as a share: 0.15 is 15 %.
+    /// The overhead over no distance that it should have, as a share: 0.15 is 15 %.
     overhead: At<f64>,
 }
 
-/// How far the database of a variant is.
+/// Distance of a variant's database.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct AwayFile {
     /// For `batch`: by how much a round trip to the database is longer than without delay, in microseconds.
     round_trip_us: Option<UpTo<ROUND_TRIP_US_MAX, 0>>,
 }
 
-/// A distance with a name, computed from what the others cost.
+/// A distance with a name, computed from the costs of the others.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Preset {
-    /// Its name, that of the variant that it becomes.
+    /// Its name, which becomes that of a variant.
     pub(super) name: String,
-    /// A few words for people.
+    /// Title for readers, a few words.
     pub(super) title: String,
-    /// The overhead that it is to have over no distance, as a share.
+    /// The overhead over no distance that it should have, as a share.
     pub(super) share: f64,
 }
 
@@ -65,7 +65,7 @@ pub(super) struct Preset {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Away(pub(super) Duration);
 
-/// Reads it.
+/// Reads the experiment.
 pub(super) fn read(document: &mut Document<'_>) -> Result<Experiment, ExperimentError> {
     let PresetsFile { presets } = document.take(TableName::Top)?;
     let links: Vec<AwayFile> = document.each()?;

@@ -1,4 +1,4 @@
-//! What is known of each cell of a run of batches beside its trials, and what is told of it.
+//! Records of each cell of a run of batches beside its trials, and the results made from them.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -19,7 +19,7 @@ pub(crate) struct Ledger {
     entries: BTreeMap<(String, u64), Entry>,
 }
 
-/// What of a cell is not in its trials.
+/// Records of a cell that are not in its trials.
 #[derive(Debug, Default)]
 struct Entry {
     ticks: Ticks,
@@ -28,7 +28,7 @@ struct Entry {
 }
 
 impl Ledger {
-    /// Adds a trial, with what all cores did, what was seen of its process, and what was asked of the link, if there is one.
+    /// Adds a trial, with the ticks of all cores, the readings of its process, and the delay asked of its link, if any.
     pub(crate) fn add(&mut self, trial: &Trial, ticks: Ticks, readings: Vec<Reading>, away: Option<Duration>) {
         let entry = self.entries.entry((trial.variant.clone(), trial.level)).or_default();
         entry.ticks += ticks;
@@ -88,7 +88,8 @@ impl Entry {
     }
 }
 
-/// Documents a second where each takes so long, whatever the processes: of the mean and the ends of the interval.
+/// Documents per second by the time per document, regardless of the number of processes: the mean and the ends of the
+/// interval.
 fn per_second(time_ms: Estimate) -> Estimate {
     let of = |ms: f64| if ms > 0.0 { 1e3 / ms } else { f64::MAX };
     match time_ms.n {
@@ -145,7 +146,7 @@ mod tests {
         assert!((cell.requests_per_second.mean * cell.unit_time_ms.mean - 1e3).abs() < 1e-6, "{cell:?}");
     }
 
-    /// What is said of the dearer one of two variants by blocks of which the last takes so long.
+    /// Describes the verdict on the dearer of two variants if its last block takes `last_ms`.
     fn judged(run: &mut RunResult, last_ms: f64) -> Vec<String> {
         let mut variants = vec![run.experiment.variants[0].clone(); 2];
         (variants[0].baseline, variants[1].baseline) = (None, Some("base".to_owned()));

@@ -1,8 +1,7 @@
-//! A run about distance: a database is started, links are laid before it, and the batch is run as a child process for each
-//! trial, in interleaved blocks. From what the blocks say the distances with names are computed, and then run in blocks of
-//! their own.
+//! A run about distance: it starts a database and links to it, and runs the batch as a child process for each trial, in
+//! interleaved blocks. From these it computes the distances with names, and runs them in blocks of their own.
 //!
-//! What it deliberately does not do: know the batch beyond its command line and the figures that it prints.
+//! It knows only the batch's command line and the figures that it prints.
 
 mod bench;
 mod child;
@@ -57,11 +56,11 @@ pub(super) const KIND: Listed = Listed {
 
 /// Most documents of a trial.
 const DOCUMENTS_MAX: u64 = 20_000;
-/// What the seed of the blocks of presets differs in from that of the others.
+/// Distinguishes the seed of the presets' blocks from that of the others.
 const PRESETS_SEED: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// Whether the experiment can be run as asked, as far as that can be told without starting anything; without a link only the
-/// bottom variant stays.
+/// Checks that the experiment can be run as asked, as far as possible without starting anything; without a link only
+/// the bottom variant remains.
 pub(crate) fn check(options: &RunOptions, plan: &mut Plan) -> Result<(), RunError> {
     let usage = |message: String| Err(RunError::Usage(message));
     if let Some(url) = &options.database {
@@ -91,7 +90,7 @@ pub(crate) fn check(options: &RunOptions, plan: &mut Plan) -> Result<(), RunErro
     }
 }
 
-/// Runs it.
+/// Runs the experiment.
 pub(crate) fn run(beginning: Beginning<'_>) -> Result<RunOutcome, RunError> {
     if beginning.options.database.is_none() {
         postgres_programs()?;
@@ -101,7 +100,7 @@ pub(crate) fn run(beginning: Beginning<'_>) -> Result<RunOutcome, RunError> {
     beginning.of(batches, Vec::new(), network.to_owned()).conduct()
 }
 
-/// What a run of batches has beyond others.
+/// Additional state of a run of batches.
 struct Batches {
     ledger: Ledger,
     /// Documents of a trial, by variant and level.
@@ -164,12 +163,12 @@ impl Kind for Batches {
 }
 
 impl Session<'_> {
-    /// Starts a database. Of two at once the cores would be shared, so another one ends before.
+    /// Starts a database, after any other has ended: two at once would share the cores.
     fn bench(&self) -> Result<Bench, Halt> {
         Bench::start(self.options, &self.cores).map_err(|error| Halt::Ours(error.to_string()))
     }
 
-    /// Writes down what is measured on.
+    /// Stores a description of the bench.
     fn describe(&mut self, bench: &Bench) {
         self.store_variants(&self.plan.variants.clone(), bench);
         let (options, cores) = (self.options, &self.cores);
@@ -192,7 +191,7 @@ impl Session<'_> {
         self.result.experiment.variants.extend(stored);
     }
 
-    /// Measures from which delay on this kind of link is accurate here, and leaves out all shorter ones.
+    /// Measures the shortest accurate delay of this kind of link here, and leaves out all shorter ones.
     fn leave_out_what_the_link_cannot_keep(&mut self) -> Result<(), Halt> {
         let Some(mode) = self.options.link else { return Ok(()) };
         let found = accuracy(mode).map_err(|error| Halt::Ours(format!("the link cannot be measured: {error}")))?;
@@ -218,7 +217,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Runs few documents in each cell, which warms all up, to see how many a trial takes.
+    /// Runs a few documents in each cell, to warm it up and to find how many a trial takes.
     fn count_off(&mut self, bench: &mut Bench, variants: &[usize], levels: &[u64]) -> Result<(), Halt> {
         for &variant in variants {
             for &level in levels {
@@ -283,7 +282,7 @@ impl Session<'_> {
         })
     }
 
-    /// Computes the distances with names, and runs those that the link can keep beside no distance.
+    /// Computes the distances with names, and runs those that the link can keep, beside the one without distance.
     fn presets(&mut self, bench: &mut Bench) -> Result<(), Halt> {
         if self.plan.presets == 0 {
             return Ok(());
@@ -328,7 +327,7 @@ impl Session<'_> {
     }
 }
 
-/// How far the database of a variant is.
+/// Distance of a variant's database.
 fn away(experiment: &Experiment, variant: usize) -> Option<Duration> {
     experiment.variants[variant].own().map(|Away(away)| *away)
 }

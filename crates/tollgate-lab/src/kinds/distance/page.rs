@@ -18,14 +18,14 @@ use tollgate_page::words::view::{self, Row, View};
 /// The parts of a document's time, in the order in which they are stacked.
 const PARTS: [&str; 3] = ["compute", "database", "network"];
 
-/// What is different where a network lies before a database.
+/// The method of a run about distance.
 const DISTANCE: &str = "A trial is the batch as a process of its own, with as many documents as fill a slice; it says itself how long \
     it took from the first claim to the last commit, and how often it waited for the database. Before and behind each trial an \
     echo at the far end of the link is asked how long a round trip is: what a link adds is that beyond the link without delay, in \
     the same block. Each block has a line of its own through the times of one process (least squares on relative errors); \
     intervals are Student's over the blocks. Presets are computed from the line and then run on blocks that it has not seen.";
 
-/// The page, where a network lies before a database.
+/// The page of a run about distance.
 pub(super) fn page(view: &View<'_>) -> Option<Page> {
     let run = view.run;
     let distance = run.distance.as_ref().filter(|_| !view.rows.is_empty())?;
@@ -46,7 +46,7 @@ pub(super) fn page(view: &View<'_>) -> Option<Page> {
     Some(parts::page(view, claim(run), sections, Depth::Background, vec![watched::section(view)], &method))
 }
 
-/// The answer in one sentence, where there is a line: a document's time, and what a distance adds to it.
+/// The claim, if there is a line: a document's time, and the time that a distance adds to it.
 fn claim(run: &RunResult) -> Option<Claim> {
     let slope = run.distance.as_ref()?.slope.as_ref()?;
     let own = run.experiment.variants.iter().filter(|variant| !is_preset(run, &variant.name));
@@ -67,7 +67,7 @@ fn claim(run: &RunResult) -> Option<Claim> {
     })
 }
 
-/// What the line says, what the presets came to, and what the link was, each in a sentence.
+/// Sentences about the line, the presets and the link.
 fn sentences(run: &RunResult, distance: &Distances) -> Vec<String> {
     let mut said: Vec<String> = distance.slope.iter().map(|slope| of_slope(run, slope)).collect();
     if distance.slope.is_none() && distance.link != "none" {
@@ -126,7 +126,7 @@ fn of_link(distance: &Distances) -> String {
     format!("The link ({}): {}{accurate}. The database: {}.", distance.link, distance.link_words, distance.database)
 }
 
-/// The cells that the link could not keep, told once for each variant.
+/// A sentence about the cells left out because the link could not keep their delay, once for each variant.
 fn left_out(run: &RunResult) -> Option<String> {
     let mut names: Vec<&str> = run.gaps.iter().map(|gap| gap.variant.as_str()).collect();
     names.dedup();
@@ -154,7 +154,7 @@ fn overheads(view: &View<'_>) -> Option<Table> {
     Some(Table::new(title, head).with(rows))
 }
 
-/// What the presets were to cost, and what they did.
+/// The table of the presets' overheads, asked and measured.
 fn presets(view: &View<'_>) -> Option<Table> {
     let run = view.run;
     let level = *run.experiment.levels.first()?;
@@ -178,7 +178,7 @@ fn presets(view: &View<'_>) -> Option<Table> {
     ))
 }
 
-/// Where the time of a document goes, cell by cell.
+/// The table of the parts of a document's time, for each cell.
 fn batches(view: &View<'_>) -> Table {
     let cells = view.rows.iter().filter_map(|row| Some((row, row.cell.batch?, parts_of(view.run, row.cell)?)));
     let digits = |row: &Row<'_>, value: f64| view.said(row, number::three_digits(value));
@@ -200,7 +200,7 @@ fn batches(view: &View<'_>) -> Table {
     )
 }
 
-/// What was to be expected of more processes, and what they took.
+/// The table of times with more processes, expected and measured.
 fn hinges(view: &View<'_>) -> Option<Table> {
     let run = view.run;
     let distance = run.distance.as_ref()?;
@@ -226,8 +226,8 @@ fn hinges(view: &View<'_>) -> Option<Table> {
     ))
 }
 
-/// Microseconds of a document that are compute, database, and network: round trips of the line, or the counted ones, each
-/// as long as the link makes it. The network is a part of what the batch waits for its database.
+/// Microseconds of a document in compute, database and network: round trips of the line, or the counted ones, each as
+/// long as the link makes it. The network is a part of the batch's wait for its database.
 fn parts_of(run: &RunResult, cell: &Cell) -> Option<[f64; 3]> {
     let batch = cell.batch?;
     let slope = run.distance.as_ref().and_then(|distance| distance.slope.as_ref());
@@ -237,7 +237,7 @@ fn parts_of(run: &RunResult, cell: &Cell) -> Option<[f64; 3]> {
     Some([batch.compute_us.mean, batch.database_us.mean - network, network])
 }
 
-/// The numbers of processes as they are called.
+/// Titles of the numbers of processes.
 fn level_names(run: &RunResult) -> Vec<String> {
     run.experiment.levels.iter().map(|level| sentence::level(&run.experiment, *level)).collect()
 }
@@ -263,7 +263,7 @@ fn document_ms(cell: &Cell) -> String {
     number::with_half(cell.unit_time_ms, number::three_digits)
 }
 
-/// What the link before a variant added, on average over the cells that may be read.
+/// The delay that a variant's link added, on average over the cells that can be read.
 fn added(view: &View<'_>, variant: &str) -> Entry {
     let own = view.rows.iter().filter(|row| row.cell.variant == variant);
     let (refused, readable): (Vec<&Row<'_>>, Vec<&Row<'_>>) = own.partition(|row| row.is_closed_refused);
@@ -301,7 +301,7 @@ fn overhead_bars<'r>(view: &View<'r>) -> Figure {
         .data(table, "overhead.csv")
 }
 
-/// Time against what the link adds.
+/// The chart of times over the delay that the link adds.
 fn times(view: &View<'_>, distance: &Distances) -> Figure {
     let run = view.run;
     let levels = &run.experiment.levels;
@@ -352,7 +352,7 @@ fn times(view: &View<'_>, distance: &Distances) -> Figure {
         .data(table, "time-against-distance.csv")
 }
 
-/// What a document's time is made of.
+/// The chart of the parts of a document's time.
 fn stacks(view: &View<'_>) -> Figure {
     let run = view.run;
     let level = |row: &Row<'_>| sentence::level(&run.experiment, row.cell.level);
@@ -384,7 +384,7 @@ fn interval([mean, low, high]: [f64; 3]) -> String {
     format!("{mean} [{low}, {high}]")
 }
 
-/// A share in percent with its sign; with a decimal where it, or the interval that it stands in, is small.
+/// A share in percent with its sign; with one decimal if it, or its interval, is small.
 fn percent(share: f64, spread: f64) -> String {
     let is_fine = share.abs() < 0.1 || (spread > 0.0 && spread < 0.02);
     let decimals = usize::from(is_fine);

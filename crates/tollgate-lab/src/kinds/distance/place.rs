@@ -1,14 +1,14 @@
-//! Where a PostgreSQL of the user's is: host and port in its URL, and the same URL by way of a link.
+//! The address of the user's PostgreSQL: host and port in its URL, and the same URL through a link.
 //!
-//! It deliberately understands nothing else of the URL: that is for whoever connects.
+//! It does not interpret the rest of the URL, which is for the client that connects.
 
 use std::net::SocketAddr;
 
 use crate::subject::reached;
 
-/// The port that PostgreSQL listens on where a URL names none.
+/// The port of PostgreSQL if a URL names none.
 const PORT: u16 = 5432;
-/// How such URLs begin.
+/// Schemes of such URLs.
 const SCHEMES: [&str; 2] = ["postgres://", "postgresql://"];
 
 /// A URL of a database, taken apart.
@@ -48,7 +48,7 @@ impl DatabaseUrl {
         Ok(DatabaseUrl { before: format!("{scheme}{user}"), host: host.to_owned(), port, behind: behind.to_owned() })
     }
 
-    /// Its address, at which somebody listens: behind a link the batch could name only the link's own port.
+    /// Its address, if a server listens there: behind a link the batch could name only the link's own port.
     ///
     /// # Errors
     /// Host and port, and why they cannot be reached.
@@ -56,7 +56,7 @@ impl DatabaseUrl {
         reached(&self.host, self.port)
     }
 
-    /// The URL by way of this address.
+    /// The URL with this address instead.
     pub(crate) fn by(&self, address: SocketAddr) -> String {
         format!("{}{address}{}", self.before, self.behind)
     }

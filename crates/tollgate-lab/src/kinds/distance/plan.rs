@@ -1,5 +1,5 @@
-//! How long a batch likely takes: documents are counted off so that a trial lasts about a slice, but of a far database there
-//! are at least a few for each process.
+//! Estimates the time of a batch: a trial has as many documents as fill a slice, but for a distant database at least a
+//! few for each process.
 //!
 //! Estimates from runs on two cores, with a PostgreSQL of our own.
 
@@ -9,15 +9,15 @@ use super::file::{Away, Preset};
 use crate::experiment::{Experiment, Variant};
 use crate::plan::{Note, Plan, PlanOptions, TRIALS_PER_BLOCK, goes_through};
 
-/// Fewest documents of a trial for each of its processes: with fewer the last one decides.
+/// Fewest documents of a trial for each of its processes: with fewer the last one decides the time.
 pub(super) const DOCUMENTS_LEAST: u64 = 6;
 
-/// To make a cluster and start it, and to see what the link keeps.
+/// Time to make and start a cluster, and to measure the accuracy of the link.
 const WARM_UP: Duration = Duration::from_secs(8);
-/// Time of a document without distance, and the round trips for which it is away.
+/// Time of a document without distance, and its round trips.
 const DOCUMENT: Duration = Duration::from_micros(2_000);
 const ROUND_TRIPS: u32 = 7;
-/// To start the batch, make its documents wait and connect, to ask the link twice, and to store the result.
+/// Time to start the batch, make its documents wait, connect, measure the link twice and store the result.
 const TRIAL: Duration = Duration::from_millis(150);
 /// Round trips of all that beside the documents: connections, their authentication, the sample, messages to the echo.
 const ROUND_TRIPS_BESIDE: u32 = 70;
@@ -39,7 +39,7 @@ pub(super) fn plan(experiment: &Experiment, options: &PlanOptions) -> Result<Pla
     Ok(plan)
 }
 
-/// What is told of it.
+/// Notes on the plan.
 pub(super) fn notes(_experiment: &Experiment, plan: &Plan) -> Vec<Note> {
     let trials = (plan.presets + 1) * plan.blocks * TRIALS_PER_BLOCK;
     let told = ("presets", format!("{}, computed from those: at most {trials} trials more", plan.presets));

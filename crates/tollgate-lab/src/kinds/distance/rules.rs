@@ -1,4 +1,4 @@
-//! Rules about a batch: whether it did what it was asked, and whether the link before its database was what was asked.
+//! Rules about a batch: whether it stored all documents, and whether its link added the delay asked.
 
 use crate::judge::bounds::{LINK_OFF_US, LINK_SHARE_MAX};
 use crate::judge::held_up::steal;
@@ -8,20 +8,20 @@ use crate::probe::system::Ticks;
 use tollgate_facts::results::{Cell, Validity};
 use tollgate_facts::rules::{self, Finding, Rule, marked, refused};
 
-/// Off by more, a cell is marked, since its name is not what it is: times are held against what the link added, not against
-/// what it was asked. From a quarter on it is refused.
+/// Largest deviation of a link's delay, as a share of the delay asked; a cell beyond it is refused, one with a smaller
+/// deviation marked: its name is inaccurate, but times are compared with the delay measured.
 pub(crate) const LINK_REFUSED_SHARE: f64 = 0.25;
 
-/// What the rules look at in one cell of a batch.
+/// Input of the rules for one cell of a batch.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BatchEvidence<'a> {
     /// The cell.
     pub(crate) cell: &'a Cell,
     /// Documents that its trials were asked for.
     pub(crate) asked: u64,
-    /// What all cores did during its trials.
+    /// Ticks of all cores during its trials.
     pub(crate) ticks: Ticks,
-    /// How its trials went, one after another.
+    /// Course of its trials in their order.
     pub(crate) over: Option<Trend>,
 }
 
@@ -42,13 +42,13 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     RULES.iter().map(|(rule, _)| rule.name)
 }
 
-/// What the rules find in a cell; a single `ok` where they find nothing.
+/// The findings of the rules for a cell; a single `ok` without findings.
 pub(crate) fn judge(evidence: &BatchEvidence<'_>) -> Vec<Validity> {
     let found = RULES.iter().filter_map(|(rule, check)| Some((rule.name, check(evidence)?)));
     told(evidence.cell, found, RULES.len())
 }
 
-/// Each document that waits is stored, once.
+/// Refuses a cell unless each waiting document is stored, once.
 fn documents(evidence: &BatchEvidence<'_>) -> Option<Finding> {
     let stored = evidence.cell.batch?.documents;
     let reason = format!("{stored} of {} documents were stored", evidence.asked);

@@ -1,7 +1,7 @@
-//! What a run likely spends beside its trials and warm-ups: storing, opening and closing connections, answers and handshakes
-//! that are still awaited when a slice is over, certificates, links.
+//! Estimates the time of a run beside its trials and warm-ups: storing results, opening and closing connections,
+//! pending answers and handshakes after a slice, certificates, links.
 //!
-//! Estimates from runs on two cores: a default run of `encryption` took 397 s of which trials and warm-up were 234 s.
+//! Estimates from runs on two cores: a default run of `encryption` took 397 s, of which trials and warm-up were 234 s.
 
 use std::time::Duration;
 
@@ -9,18 +9,18 @@ use crate::experiment::{Connections, Experiment, Variant};
 use crate::plan::{Plan, TRIALS_PER_BLOCK};
 use tollgate_facts::results::Distance;
 
-/// Between two trials: the result is stored, workers are told and report.
+/// Time between two trials: the result is stored, workers get orders and report.
 const TRIAL: Duration = Duration::from_millis(12);
-/// So much longer for each trial that there is: the result that is stored behind each grows with them.
+/// Extra time after a trial for each trial so far: the stored result grows with them.
 const STORED_TRIAL: Duration = Duration::from_micros(37);
-/// To start a process until it listens.
+/// Time to start a process until it listens.
 const START: Duration = Duration::from_millis(150);
-/// For each user whose connection is opened anew: to open and close it, and the answers that end a slice.
+/// Time for each user whose connection is opened anew: to open and close it, and for the answers that end a slice.
 const USER: Duration = Duration::from_micros(150);
-/// To check the emulated link once.
+/// Time to check the emulated link once.
 pub(crate) const LINK: Duration = Duration::from_secs(2);
 
-/// All of it, of servers whose result is stored behind each trial.
+/// All of that time, for servers whose result is stored after each trial.
 pub(crate) fn between(experiment: &Experiment, plan: &Plan) -> Duration {
     let trials = (plan.trials() + plan.rate_trials()) as u32;
     let of_level = plan.blocks * TRIALS_PER_BLOCK * plan.variants.len() as u32;
@@ -34,7 +34,7 @@ pub(crate) fn between(experiment: &Experiment, plan: &Plan) -> Duration {
     sum
 }
 
-/// All of it, where the result is stored behind each block.
+/// All of that time, if the result is stored after each block.
 pub(crate) fn of_blocks(experiment: &Experiment, plan: &Plan) -> Duration {
     let trials = (plan.trials() + plan.rate_trials()) as u32;
     let processes = plan.subjects + experiment.backends.len() as u32;

@@ -1,6 +1,6 @@
-//! What is known of each cell of a load, and what is told of it.
+//! Records of each cell of a load, and the results made from them.
 //!
-//! It deliberately does not keep trials: those are in the result.
+//! Trials are not kept here: they are in the result.
 
 use super::session::WARM_UP_USERS_AT_RATE;
 use super::shape::LoadShape;
@@ -30,29 +30,29 @@ use tollgate_facts::results::{
 use tollgate_facts::rules::STEADY;
 use tollgate_facts::toll::{comparison, fit, occupancy::Seen};
 
-/// What peaks are told of: the series, the series of its limit, and the unit.
+/// Kinds of peaks: the series, the series of its limit, and the unit.
 const PEAKS: [(&str, Option<&str>, &str); 3] = [
     ("work-processes-busy", Some("work-processes-limit"), "work processes"),
     ("work-processes-waiting", None, "requests"),
     ("subject-threads", None, "threads"),
 ];
 
-/// What is known of one cell at equal rate.
+/// Records of one cell at equal rate.
 #[derive(Debug)]
 struct AtRate {
-    /// What was offered, without what came of it.
+    /// The offered load, without its outcome.
     offer: EqualRate,
     load: LoadRecord,
-    /// They are in no result one by one.
+    /// Trials at equal rate; results do not list them.
     trials: Vec<Trial>,
     groups: Groups,
-    /// Of each worker the most users that came in a trial: they stay, with their connections.
+    /// For each worker the most users that came in a trial: they stay, with their connections.
     came_most: Vec<u64>,
-    /// For how long something was due in each trial.
+    /// Time in each trial during which requests were due.
     slice: Duration,
 }
 
-/// What all trials of one load of a cell recorded: with users who wait, or at equal rate.
+/// Records of all trials of one load of a cell: with users who wait, or at equal rate.
 #[derive(Debug, Default)]
 struct LoadRecord {
     recorder: Recorder,
@@ -68,66 +68,66 @@ pub(crate) struct Cells {
     bins: Bins,
 }
 
-/// Widths of bins in milliseconds: all distributions of one load can be laid over each other.
+/// Widths of bins in milliseconds, the same for all distributions of one load so that they can be compared.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct Bins {
     closed_ms: f64,
     rate_ms: f64,
 }
 
-/// What is known of one cell.
+/// Records of one cell.
 #[derive(Debug, Default)]
 struct Entry {
     variant: usize,
     name: String,
     level: u64,
-    /// What was recorded with users who wait, or in a scenario.
+    /// Records of the load with users who wait, or of a scenario.
     load: LoadRecord,
     series: Growing,
-    /// Connections that were opened before time counted; at a rate those that warmed the subject up are left out.
+    /// Connections that were opened before time counted; at a rate without those of the warm-up.
     opened_before: u64,
-    /// Whether they are drawn anew before its trials: those that warmed the subject up are then none of its own.
+    /// Whether connections are opened anew before its trials: those of the warm-up are then not counted.
     are_drawn: bool,
-    /// Starts of the subject, each of which closed them.
+    /// Starts of the subject, each of which closed all connections.
     starts: u64,
-    /// At a rate, where users come as they are needed: the most that came in a trial.
+    /// At a rate, where users come when they are needed: the most that came in a trial.
     came_most: u64,
     /// Whether users have a setup, in which their connections are opened before time counts.
     has_setup: bool,
     unsteady_starts: u32,
     systems: Systems,
-    /// Cores on which subjects and what is behind them run; 0 where they are not pinned.
+    /// Cores of subjects and the servers behind them; 0 if they are not pinned.
     subject_cores: usize,
     /// Users of its trials: as many as the level says, or for an insert as many as its mode has connections.
     users: u64,
-    /// How an insert's transfers were settled in the survey, and what did not agree there.
+    /// Settlement of an insert's transfers in the survey, and the first difference found there.
     surveyed: Transfers,
-    /// What is expected of its connections; absent where they are no part of the question.
+    /// The way its users connect; absent if connections are not studied.
     connecting: Option<Connecting>,
-    /// What the experiment says of how they are encrypted.
+    /// Claims of the experiment about its encryption.
     claims: Claims,
-    /// The shortest time for which users of a trial began to ask; absent before the first one.
+    /// The shortest time during which users of a trial began requests; absent before the first trial.
     slice_least: Option<Duration>,
-    /// What was counted before trials, while connections were opened.
+    /// Requests counted before trials, while connections were opened.
     settling: Tally,
-    /// What was recorded at equal rate; absent before that.
+    /// Records at equal rate; absent before that load.
     rate: Option<AtRate>,
-    /// What was seen of a ladder's gateway; absent for other experiments.
+    /// Observations of a ladder's gateway; absent for other experiments.
     seen: Option<Seen>,
-    /// How a scenario is loaded where its users do not simply wait.
+    /// The load of a scenario whose users do not simply wait.
     shape: Option<LoadShape>,
-    /// Trials in which rows came to an end.
+    /// Trials that ran out of rows.
     trials_out_of_rows: u32,
-    /// Users as response times and pauses find them in each trial, by those who were there.
+    /// Users in each trial by response times and pauses, as a ratio to those who were there.
     shares: Vec<f64>,
     look_cpu_us: Option<f64>,
-    /// What was found by now; absent while a trial is not in it yet.
+    /// Cell and doubts so far; absent until the last trial is included.
     found: Option<(Cell, Vec<Validity>)>,
 }
 
 impl Cells {
-    /// An empty book of cells that are measured at these sites, ours on these cores; it may be the question what looks see of
-    /// the gateway.
+    /// Empty records of cells measured at these sites, ours on these cores; `is_seen` if the gateway itself is
+    /// observed.
     pub(crate) fn new(experiment: &Experiment, plan: &Plan, sites: &[Site], cores: &Cores, is_seen: bool) -> Cells {
         let entry = |level: u64, variant: usize| {
             let shape = &experiment.variants[variant];
@@ -152,29 +152,29 @@ impl Cells {
         Cells { cells: cells.collect(), bins: Bins::default() }
     }
 
-    /// A subject was started and warmed up, for one level alone or for all: each has that many connections open.
+    /// Records that a subject was started and warmed up, for one level or for all: each has that many connections open.
     pub(crate) fn started(&mut self, variant: usize, only: Option<u64>, is_steady: bool) {
         let is_meant = |entry: &&mut Entry| entry.variant == variant && only.is_none_or(|level| entry.level == level);
         self.cells.iter_mut().filter(is_meant).for_each(|entry| entry.started(is_steady));
     }
 
-    /// What it takes a subject to be looked at.
+    /// Stores the cost of looking at a subject.
     pub(crate) fn look_costs(&mut self, variant: usize, level: u64, cpu_us: Option<f64>) {
         self.entry(variant, level).look_cpu_us = cpu_us;
     }
 
-    /// Adds what was asked while connections were opened before a trial: it is in no figure.
+    /// Adds requests that opened connections before a trial: they are in no figure.
     pub(crate) fn settled(&mut self, variant: usize, level: u64, tally: &Tally) {
         self.entry(variant, level).settle(tally);
     }
 
-    /// At a rate, how many users have come in a trial so far, and at least so many as warmed the subject up.
+    /// At a rate, the most users that have come in a trial so far, and at least as many as in the warm-up.
     pub(crate) fn callers(&self, variant: usize, level: u64) -> Option<u64> {
         let is_it = |entry: &&Entry| entry.variant == variant && entry.level == level && entry.is_open();
         self.cells.iter().find(is_it).map(|entry| entry.came_most.max(WARM_UP_USERS_AT_RATE))
     }
 
-    /// Adds a trial whose users began to ask for so long.
+    /// Adds a trial during whose `slice` users began requests.
     pub(crate) fn add(&mut self, variant: usize, trial: &Trial, slice: Duration, measured: &Measured) {
         let entry = self.entry(variant, trial.level);
         entry.slice_least = Some(entry.slice_least.map_or(slice, |least| least.min(slice)));
@@ -198,7 +198,7 @@ impl Cells {
         entry.series.add_cores(trial);
     }
 
-    /// Adds a trial at equal rate, of what is offered in so many blocks.
+    /// Adds a trial at equal rate, with the load offered and planned.
     pub(crate) fn add_at_rate(
         &mut self,
         variant: usize,
@@ -224,7 +224,7 @@ impl Cells {
         rate.groups.add(&measured.recorder.response, is_last_of_block);
     }
 
-    /// Answers per second of the slowest variant of a level; absent where one has none.
+    /// Answers per second of the slowest variant of a level; absent if one has no answers.
     pub(crate) fn least_throughput(&self, run: &RunResult, level: u64) -> Option<f64> {
         let of = |entry: &Entry| {
             let own = run.trials_of(&entry.name, level).into_iter();
@@ -236,12 +236,12 @@ impl Cells {
         rates?.into_iter().reduce(f64::min)
     }
 
-    /// Adds how a transfer of the survey was settled.
+    /// Adds the settlement of a transfer of the survey.
     pub(crate) fn surveyed(&mut self, variant: usize, level: u64, transfers: &Transfers) {
         self.entry(variant, level).surveyed.settle(transfers.settlement, transfers.fault.clone());
     }
 
-    /// Puts cells, doubts and what is told of them into `result`; only cells with something new are made anew.
+    /// Puts cells, doubts and everything derived from them into `result`; only changed cells are computed anew.
     pub(crate) fn fill(&mut self, result: &mut RunResult, plan: &Plan) {
         let bins = self.bins_that_suit();
         if bins != self.bins {
@@ -293,7 +293,7 @@ impl Cells {
         Bins { closed_ms: spread::bin_ms(closed), rate_ms: spread::bin_ms(at_rate) }
     }
 
-    /// A cell to which something is added: what was found of it by now is found anew.
+    /// A cell that is about to change: its results so far are dropped.
     fn entry(&mut self, variant: usize, level: u64) -> &mut Entry {
         let entry = self.cells.iter_mut().find(|entry| entry.variant == variant && entry.level == level);
         let entry = entry.expect("every planned variant has a cell at every planned level");
@@ -302,7 +302,7 @@ impl Cells {
     }
 }
 
-/// A load whose times grew as long as it lasted has no percentiles.
+/// Removes the percentiles of a load whose times grew throughout.
 fn without_percentiles(cell: &mut Cell, doubts: &[Validity]) {
     let is_unsteady = |rule: &str| doubts.iter().any(|doubt| doubt.rule == rule && doubt.verdict == Verdict::Refused);
     if is_unsteady(STEADY.name) {
@@ -333,8 +333,7 @@ impl LoadRecord {
         self.tcp += measured.passed.tcp;
     }
 
-    /// What is held against figures of trials that lasted so long, where so many connections were opened of which so many
-    /// might be.
+    /// Observations beside the figures of trials that lasted so long, with connections opened and connections allowed.
     fn beside<'t>(
         &self,
         trials: impl IntoIterator<Item = &'t Trial>,
@@ -410,7 +409,7 @@ impl AtRate {
 }
 
 impl Entry {
-    /// Something was asked before time counted.
+    /// Adds requests made before time counted.
     fn settle(&mut self, tally: &Tally) {
         self.settling.add(tally);
         if self.are_drawn {
@@ -418,7 +417,7 @@ impl Entry {
         }
     }
 
-    /// Its subject was started and warmed up.
+    /// Records that its subject was started and warmed up.
     fn started(&mut self, is_steady: bool) {
         if !self.is_open() && !self.are_drawn {
             self.opened_before += self.users;
@@ -433,8 +432,8 @@ impl Entry {
         self.shape.as_ref().is_some_and(LoadShape::is_open)
     }
 
-    /// Connections that users may open: before time counts, or at a rate when they first come after a start, unless they
-    /// have them from their setup.
+    /// Connections that users may open: before time counts, or at a rate when they first come after a start, unless
+    /// their setup opened them.
     fn connections_entitled(&self) -> u64 {
         let coming = if self.is_open() && !self.has_setup { self.starts.max(1) * self.came_most } else { 0 };
         self.opened_before + coming
@@ -488,7 +487,7 @@ impl Entry {
         }
     }
 
-    /// The most that was seen of what a limit may hold.
+    /// The peaks of limited resources.
     fn peaks(&self) -> Vec<Peak> {
         let peak = |(name, limit, unit): &(&str, Option<&str>, &str)| {
             Some(Peak {

@@ -1,7 +1,7 @@
 //! The file descriptors and ports that a run needs: every variant keeps the connections of its largest level open, or
-//! has them for a trial, and a run that went out of them would blame the subject.
+//! has them for a trial; a run without enough of them would blame the subject.
 //!
-//! The soft limit is raised to the hard one, which the subjects inherit; the hard one is the machine's business.
+//! The soft limit is raised to the hard one, and subjects inherit it; the hard limit is left to the machine's owner.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
@@ -17,11 +17,11 @@ use tollgate_facts::results::Distance;
 /// Descriptors beside the users' connections: files, pipes of the subjects, event queues, probes.
 const OTHERS: u64 = 64;
 
-/// Raises the limit as far as it goes, and tells whether it is enough; holds the ports that the users of a variant take
-/// against those of the machine.
+/// Raises the limit as far as possible, and checks it and the ports: the users of a variant may need no more than the
+/// machine has.
 ///
 /// # Errors
-/// When it is not, with what to do.
+/// The limit or the ports are too few, with a remedy.
 pub(crate) fn check(experiment: &Experiment, plan: &Plan, linked: Linked) -> Result<(), String> {
     let limit = getrlimit(Resource::Nofile);
     // A failure leaves the soft limit, which is then what counts.
@@ -59,7 +59,7 @@ fn needed(experiment: &Experiment, plan: &Plan, linked: Linked) -> u64 {
     plan.variants_of(experiment).map(of).fold(OTHERS, u64::saturating_add)
 }
 
-/// `None` is no limit.
+/// Checks a limit; `None` means unlimited.
 fn enough(needed: u64, allowed: Option<u64>) -> Result<(), String> {
     match allowed {
         Some(allowed) if needed > allowed => Err(format!(

@@ -1,21 +1,21 @@
-//! What encryption is to an experiment that sweeps it: ways of encrypting as levels, and what all of them share.
+//! Encryption as the subject of an experiment: ways of encrypting as levels, and their common settings.
 //!
-//! What it deliberately does not do: make a certificate or open a connection (see [`super::subjects::secured`]).
+//! It does not make a certificate or open a connection (see [`super::subjects::secured`]).
 
 use std::time::Duration;
 
 use tollgate_facts::results::Arrivals;
 
-/// What is swept when encryption is.
+/// Settings of an experiment that sweeps encryption.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Encrypting {
-    /// The ways of encrypting: the first one is level 1. None where a server that is there already has what it has.
+    /// The ways of encrypting: the first one is level 1. Empty for an existing server, which has its own.
     pub(crate) levels: Vec<EncryptionLevel>,
-    /// Over which time they come before anything counts.
+    /// Time over which users come before anything counts.
     pub(crate) ramp_up: Duration,
-    /// Whether they say who they are.
+    /// Authentication of users.
     pub(crate) authentication: Authentication,
-    /// What is offered at equal rate; absent: nothing.
+    /// The load at equal rate; absent: none.
     pub(crate) equal_rate: Option<EqualRateShape>,
 }
 
@@ -28,7 +28,7 @@ pub(crate) struct EncryptionLevel {
     pub(crate) key: KeyKind,
     /// Certificates that the server sends.
     pub(crate) chain: u32,
-    /// How far away the subject is, over a line of packets; absent: on this machine without a line.
+    /// Round trip to the subject over a line of packets; absent: on this machine without a line.
     pub(crate) round_trip: Option<Duration>,
 }
 
@@ -38,7 +38,7 @@ impl Encrypting {
         self.levels.get(usize::try_from(level).ok()?.checked_sub(1)?)
     }
 
-    /// Whether the subjects are far away: all levels say how far, or none does.
+    /// Whether the subjects are at a distance: all levels name one, or none does.
     pub(crate) fn is_afar(&self) -> bool {
         self.levels.iter().any(|level| level.round_trip.is_some())
     }
@@ -74,37 +74,37 @@ pub(crate) enum KeyKind {
     Rsa4096,
 }
 
-/// Whether users say who they are.
+/// Authentication of users.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Authentication {
-    /// No.
+    /// None.
     #[default]
     Anonymous,
-    /// By name and password with every request, without being asked.
+    /// With name and password in every request, without a challenge.
     Basic,
 }
 
-/// What is offered at equal rate.
+/// The load at equal rate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct EqualRateShape {
-    /// How large the rate is.
+    /// Size of the rate.
     pub(crate) size: RateSize,
-    /// How the intended starts lie.
+    /// Distribution of the intended starts.
     pub(crate) arrivals: Arrivals,
 }
 
-/// How large a rate is that all variants of a level are offered.
+/// Size of a rate that all variants of a level are offered.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum RateSize {
     /// A share of the least throughput that the closed load found among the variants of the level.
     Share(f64),
-    /// So many requests per second.
+    /// A number of requests per second.
     PerSecond(f64),
 }
 
 impl EncryptionLevel {
-    /// Whether one listener serves both: they differ in their distance at most.
+    /// Whether one listener serves both: they differ at most in their distance.
     pub(crate) fn is_alike(&self, other: &EncryptionLevel) -> bool {
         (self.version, self.key, self.chain) == (other.version, other.key, other.chain)
     }

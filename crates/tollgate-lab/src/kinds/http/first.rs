@@ -1,6 +1,6 @@
-//! The first answers of a subject: whether it does its work at all, and of a server of the user's what its answers are.
+//! The first answers of a subject: whether it works at all, and for a server of the user's the criteria of its answers.
 //!
-//! What it deliberately does not do: warm it up, or decide whose answers are the model (see [`super::own`]).
+//! It does not warm the subject up, or decide whose answers are the model (see [`super::own`]).
 
 use std::time::Duration;
 
@@ -16,27 +16,27 @@ use crate::secret;
 use crate::traffic::model::{End, Load};
 use tollgate_facts::results::FirstAnswers;
 
-/// A subject has so long to answer its first unit of work.
+/// Longest time of a subject for its first unit of work.
 const FIRST_ANSWER_WITHIN: Duration = Duration::from_secs(2);
-/// What is said of a subject that does not give it.
+/// Error of a subject without a valid answer.
 const NO_ANSWER: Option<&str> = Some("gives no valid answer");
-/// The same of a list that it does give.
+/// The same for a subject that gives the list only.
 const NO_ENTITY: Option<&str> = Some("gives a list, but none of its entities,");
-/// What helps where a list is not understood.
+/// Remedy for a list that is not understood.
 const DETAIL: &str = "; `detail`, or --detail VARIANT='items/{id}', says where its entities are";
-/// So many first answers show whether they are of one length.
+/// Number of first answers that show whether all have the same length.
 const FIRST_ANSWERS: u64 = 2;
 
-/// What is wrong with first answers.
+/// The fault in first answers.
 struct Wrong {
     how: String,
-    /// Whether an answer came, which may be another than the one that is understood.
+    /// Whether an answer came, perhaps in an unexpected format.
     came: bool,
 }
 
 impl<W: Way> Session<'_, '_, W> {
-    /// One unit of work by one user: a subject that cannot do that is told apart from one that fails under load. A list of
-    /// the user's that is not what a built-in experiment walks is walked by its own links.
+    /// Makes one user do one unit of work, to distinguish a subject that cannot do it from one that fails under load. A
+    /// list of the user's without the format of a built-in experiment is walked by its own links.
     pub(super) fn first_answer(&mut self, subject: &mut Watched, level: u64) -> Result<(), Halt> {
         let mut wrong = self.tried(subject, level)?;
         if let (Some(Wrong { came: true, .. }), Some(shape)) = (&wrong, subject.by_links.take()) {
@@ -47,8 +47,8 @@ impl<W: Way> Session<'_, '_, W> {
         wrong.map_or(Ok(()), |wrong| Err(self.failed(subject.variant, wrong.how)))
     }
 
-    /// The same; says what is wrong. Of one whose first answers are the model there are two, which show whether all are of
-    /// one length.
+    /// The same; returns the fault, if any. A subject whose first answers are the model gives two, which show whether
+    /// all have the same length.
     fn tried(&mut self, subject: &mut Watched, level: u64) -> Result<Option<Wrong>, Halt> {
         let learns = W::LEARNS && subject.learns;
         let looks: &[u64] = if learns { &[FIRST_ANSWERS] } else { W::FIRST_LOOKS };
@@ -96,7 +96,7 @@ impl<W: Way> Session<'_, '_, W> {
         Ok(failed)
     }
 
-    /// Writes down what the answers of a variant must be; of places that differ no length.
+    /// Stores the criteria of a variant's answers; without a length if its places differ.
     fn learned(&mut self, variant: usize, found: FirstAnswers) {
         let name = &self.options.experiment.variants[variant].name;
         let stored = self.result.experiment.variants.iter_mut().find(|stored| stored.name == *name);

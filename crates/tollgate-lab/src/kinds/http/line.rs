@@ -1,7 +1,7 @@
-//! Subjects that are far away packet by packet: the line between two network namespaces of an experiment whose levels say
-//! how far. Our gateways are started at its far end, the workers load from its near one.
+//! Subjects behind a line of packets between two network namespaces, for experiments whose levels name distances. Our
+//! gateways are started at its far end, the workers load from its near one.
 //!
-//! What it deliberately does not do: stand in for the line by a proxy, through which a handshake would cost no round trip.
+//! A proxy cannot replace the line: through it a handshake would cost no round trip.
 
 use std::time::Duration;
 
@@ -18,14 +18,14 @@ use tollgate_facts::results::{Cell, LinkCheck, Moment, RunResult, Validity};
 use tollgate_facts::rules::{LINK, marked_above};
 use tollgate_facts::stats;
 
-/// What a round trip may be off by: the line's own two wake-ups, and this share of what was asked.
+/// Tolerance of a round trip: the line's own two wake-ups, and this share of the round trip asked.
 const TOLERANCE: Duration = Duration::from_micros(60);
 const TOLERANCE_DIVISOR: u32 = 20;
-/// Messages that a round trip is measured with, and the time between them.
+/// Messages that measure a round trip, and the time between them.
 const MESSAGES: usize = 100;
 const SPACING: Duration = Duration::from_millis(1);
 
-/// The line of a run. While it is there, the thread that opened it is at the far end, and what it starts, too.
+/// The line of a run. While it exists, the thread that opened it and all that it starts are at the far end.
 #[derive(Debug)]
 pub(crate) struct Line {
     echo: FarEcho,
@@ -41,10 +41,10 @@ impl Drop for Line {
 }
 
 impl Line {
-    /// Opens the line where the experiment's levels say how far away the subject is.
+    /// Opens the line if the experiment's levels name distances.
     ///
     /// # Errors
-    /// What is missing for it.
+    /// A missing requirement.
     pub(crate) fn open(
         experiment: &Experiment,
         plan: &Plan,
@@ -88,17 +88,17 @@ impl Line {
     /// Makes the line as long as a level says.
     ///
     /// # Errors
-    /// That it could not be.
+    /// The length cannot be set.
     pub(crate) fn at(&self, level: u64) -> Result<(), String> {
         self.round_trip(level).map_or(Ok(()), |round_trip| self.set(round_trip))
     }
 
-    /// How long the line is at a level.
+    /// Round trip of the line at a level.
     pub(crate) fn round_trip(&self, level: u64) -> Option<Duration> {
         self.levels.iter().find(|(known, _)| *known == level).map(|(_, round_trip)| *round_trip)
     }
 
-    /// The round trip in the middle of all: long enough to be seen in a picture, short enough to be waited for.
+    /// The median round trip: long enough to be seen in a picture, short enough to wait for.
     pub(crate) fn middle(&self) -> Option<Duration> {
         let lengths = self.lengths();
         lengths.get(lengths.len() / 2).copied()
@@ -107,7 +107,7 @@ impl Line {
     /// Measures each length of the line.
     ///
     /// # Errors
-    /// That it could not be.
+    /// A length cannot be set or measured.
     pub(crate) fn check(&self, moment: Moment) -> Result<Vec<LinkCheck>, String> {
         let failed = |error: std::io::Error| format!("the line cannot be measured: {error}");
         // Here, at the far end, the echo is no way off.
@@ -125,7 +125,7 @@ impl Line {
         result.cells.iter().filter_map(|cell| off(result, cell, self.round_trip(cell.level)?)).collect()
     }
 
-    /// The words about the line in a result, with what the trials' own handshakes of TCP found of each length.
+    /// Describes the line in a result, with the lengths by the trials' own TCP handshakes.
     pub(crate) fn words(&self, result: &RunResult) -> String {
         let asked: Vec<String> = self.lengths().iter().map(|length| (length.as_secs_f64() * 1e3).to_string()).collect();
         let found = |length: &Duration| {
@@ -157,8 +157,8 @@ impl Line {
     }
 }
 
-/// That the line of a cell was not as it was `asked` for: by its own trials' handshakes of TCP, or where none of its level had
-/// any by the first measurement that found it so.
+/// A doubt of a cell whose line was not as long as `asked`: by its own trials' TCP handshakes, or, if its level had
+/// none, by the first measurement that was off.
 fn off(result: &RunResult, cell: &Cell, asked: Duration) -> Option<Validity> {
     let asked_ms = asked.as_secs_f64() * 1e3;
     let Some(found_ms) = result.line_in_trials_ms(&cell.variant, cell.level) else {
@@ -179,7 +179,7 @@ mod tests {
     use super::*;
     use tollgate_facts::fixture;
 
-    /// The reasons for which the cell of `https-new` 10 ms away is doubtful.
+    /// The doubts about the cell of `https-new` 10 ms away.
     fn reasons(connect_ms: f64, got_ms: f64) -> Vec<String> {
         let mut run = fixture::encryption_afar();
         for cell in run.cells.iter_mut().filter(|cell| cell.level == 11) {

@@ -1,6 +1,6 @@
 //! Experiments that load servers over HTTP.
 //!
-//! What it deliberately does not do: generate load (see [`crate::load`]).
+//! It does not generate load (see [`crate::load`]).
 
 pub(super) mod between;
 pub(super) mod cells;
@@ -47,7 +47,7 @@ pub(super) const CONCURRENCY: Factor = Factor {
 /// The unit of work of a walk.
 pub(super) const PASS: &str = "pass over the list and every entity that it names";
 
-/// A kind that is loaded in way `W`: what most of them say alike. Its name and its workload are its own.
+/// A kind that is loaded in way `W`: the parts common to most of them, without name and workload.
 pub(super) const fn kind<W: Way>() -> Listed {
     Listed {
         name: "",
@@ -68,7 +68,7 @@ pub(super) const fn kind<W: Way>() -> Listed {
     }
 }
 
-/// What is told of a plan whose slices grow with the users.
+/// Notes on a plan whose slices grow with the users.
 fn notes(experiment: &Experiment, plan: &Plan) -> Vec<Note> {
     let (often, most) = (ANSWERS_PER_USER, seconds(plan.slice_most));
     let told = format!("longer with many users: until each is answered about {often} times, but at most {most}");
@@ -78,7 +78,7 @@ fn notes(experiment: &Experiment, plan: &Plan) -> Vec<Note> {
     grows.into_iter().chain(ramps).chain(connections(experiment, plan)).collect()
 }
 
-/// What is told of connections.
+/// The note on connections.
 fn connections(experiment: &Experiment, plan: &Plan) -> Option<Note> {
     let per_start = format!("opened anew with each start, {} in all", plan.starts);
     let told = match experiment.connections {
@@ -91,7 +91,7 @@ fn connections(experiment: &Experiment, plan: &Plan) -> Option<Note> {
     Some(("sockets", told.to_owned()))
 }
 
-/// Whether it can be run as asked, as far as that can be told without touching the network.
+/// Checks that it can be run as asked, as far as possible without the network.
 fn check<W: Way>(options: &RunOptions, plan: &mut Plan) -> Result<(), RunError> {
     let sites = sites::sites(options, plan, W::PROCESSES)?;
     let is_ours = |site: &Site| matches!(site.place, Origin::Child(_));
@@ -104,7 +104,7 @@ fn check<W: Way>(options: &RunOptions, plan: &mut Plan) -> Result<(), RunError> 
     descriptors::check(&options.experiment, plan, W::LINKED).map_err(RunError::Usage)
 }
 
-/// Runs it.
+/// Runs the experiment.
 fn run<W: Way>(beginning: Beginning<'_>) -> Result<RunOutcome, RunError> {
     let Beginning { options, plan, cores, .. } = &beginning;
     let experiment = &options.experiment;
@@ -143,7 +143,7 @@ fn headers(options: &RunOptions) -> Result<Vec<(String, String)>, RunError> {
     Ok(headers)
 }
 
-/// A variant as results have it.
+/// A variant as results store it.
 fn stored(options: &RunOptions, site: &Site, served_by: &str) -> results::Variant {
     let variant = &options.experiment.variants[site.variant];
     let subject = match &site.place {

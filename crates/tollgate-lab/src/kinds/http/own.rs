@@ -1,7 +1,8 @@
-//! What a server of the user's is asked, and what it must answer: his own words before the experiment's. What a built-in
-//! experiment says of answers is true of our own services alone, so that there the first valid answers are the model.
+//! Requests to a server of the user's and their valid answers: the command line overrides the experiment. A built-in
+//! experiment describes the answers of our own services only, so for other servers the first valid answers are the
+//! model.
 //!
-//! What it deliberately does not do: ask (see [`super::first`]).
+//! It does not send requests (see [`super::first`]).
 
 use std::env::VarError;
 use std::sync::Arc;
@@ -16,7 +17,7 @@ use crate::load::answer::checks::Checks;
 use crate::traffic::header::{basic_authorization, check_header};
 use crate::traffic::request::{AnswerLength, ListFormat, RequestShape};
 
-/// Refuses what the user says of requests, answers and TLS where there is no server that it could be said of.
+/// Refuses flags about requests, answers and TLS if there is no server that they apply to.
 pub(crate) fn check(options: &RunOptions, sites: &[Site]) -> Result<(), RunError> {
     sites.iter().try_for_each(|site| access(options, site, Added::default()).map(drop)).map_err(RunError::Usage)?;
     let is_said = options.own_request.is_said() || options.tls != ClientSettings::default();
@@ -36,22 +37,22 @@ type Fields = Vec<(String, String)>;
 /// Header fields beside those of a variant.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Added<'a> {
-    /// The user's, of all requests: those of a variant replace them.
+    /// The user's, for all requests: those of a variant replace them.
     pub(crate) all: &'a [(String, String)],
     /// Those that the subject of a variant wants: they replace all others but cookies, which they join.
     pub(crate) wanted: &'a [(String, String)],
 }
 
-/// The header fields of a site's requests and how TLS is spoken there: what holds for all, behind it its variant's own, and
-/// what the subject wants.
+/// The header fields of a site's requests, and its TLS settings: those for all, then those of its variant, then those
+/// that the subject wants.
 ///
 /// # Errors
-/// A variable of the environment that is not there, or cannot be sent.
+/// An environment variable that is missing, or cannot be sent.
 pub(crate) fn access(options: &RunOptions, site: &Site, added: Added<'_>) -> Result<(Fields, ClientSettings), String> {
     access_by(|variable| std::env::var(variable), &options.experiment.variants[site.variant], (added, &options.tls))
 }
 
-/// The same of a variant, with the variables of this environment.
+/// The same of a variant, with variables from this environment.
 fn access_by(
     environment: impl Fn(&str) -> Result<String, VarError>,
     Variant { name, access, request, .. }: &Variant,
@@ -98,7 +99,7 @@ fn access_by(
     Ok((fields, tls))
 }
 
-/// The user's cookies and a server's, whose value holds where both have the same name.
+/// The user's cookies and a server's; of two with the same name the server's applies.
 fn joined(own: &str, wanted: &str) -> String {
     let name = |pair: &str| pair.split('=').next().unwrap_or_default().trim().to_owned();
     let theirs: Vec<String> = wanted.split(';').map(name).collect();
@@ -106,7 +107,7 @@ fn joined(own: &str, wanted: &str) -> String {
     kept.chain([wanted]).collect::<Vec<_>>().join("; ")
 }
 
-/// How the variant of a site is asked there.
+/// The request of a site's variant.
 pub(crate) fn request(options: &RunOptions, site: &Site) -> RequestShape {
     let shape = options.experiment.variants[site.variant].request.clone();
     if !is_theirs(site) {
@@ -129,8 +130,8 @@ pub(crate) fn request(options: &RunOptions, site: &Site) -> RequestShape {
     RequestShape { method, body, contains: own.contains.clone(), answer_bytes: None, element: None, ..shape }
 }
 
-/// How the answers of a walk are understood where they are not what a built-in experiment says of them: by their own links,
-/// whatever their keys are. Absent where nobody but the user says what they are, or no format has links.
+/// The format of a walk's answers if they differ from those of a built-in experiment: their own links, whatever their
+/// keys are. Absent if the user described them, or the format has no links.
 pub(crate) fn by_links(options: &RunOptions, site: &Site) -> Option<RequestShape> {
     let shape = request(options, site);
     let has_links = !matches!(shape.format?, ListFormat::Json | ListFormat::Xml);
@@ -139,14 +140,14 @@ pub(crate) fn by_links(options: &RunOptions, site: &Site) -> Option<RequestShape
     (has_links && is_builtin && !is_said).then(|| RequestShape { key: Vec::new(), detail: None, ..shape })
 }
 
-/// What is asked of the answers at a site beside what the request's shape says.
+/// Checks of the answers at a site beside those of the request's shape.
 pub(crate) fn checks(options: &RunOptions, site: &Site) -> Checks {
     let is_held = learns(options, site) && options.own_request.length == AnswerLength::AsFirst;
     Checks { length: is_held.then(Arc::default), ..Checks::default() }
 }
 
-/// Whether the first valid answers at a site are the model: at a server of the user's, unless his own file says what they
-/// are and his command line does not.
+/// Whether the first valid answers at a site are the model: at a server of the user's, unless only the user's own file
+/// describes the answers.
 pub(crate) fn learns(options: &RunOptions, site: &Site) -> bool {
     let RequestShape { contains, answer_bytes, element, .. } = &options.experiment.variants[site.variant].request;
     let is_silent = contains.is_none() && answer_bytes.is_none() && element.is_none();

@@ -1,6 +1,6 @@
-//! How long a run on servers likely takes: trials, warm-ups, and what lies between them.
+//! Estimates the time of a run on servers: trials, warm-ups, and the time between them.
 //!
-//! What it deliberately does not do: choose levels and blocks (see [`Plan::draft`]).
+//! It does not choose levels and blocks (see [`Plan::draft`]).
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -9,15 +9,15 @@ use super::between;
 use crate::experiment::{Connections, Experiment, UpTo, Variant};
 use crate::plan::{Plan, PlanOptions, TRIALS_PER_BLOCK, WARM_UP_LEAST};
 
-/// Time of an answer where nothing was measured yet: for the plan alone. The mean of all variants of `mediation` on two
+/// Assumed time of an answer before any measurement, for the plan only. The mean of all variants of `mediation` on two
 /// cores.
 const ANSWER_LIKELY: Duration = Duration::from_micros(42);
 /// The same by a peer.
 const ANSWER_OF_PEER_LIKELY: Duration = Duration::from_micros(120);
-/// Settling time where the file says nothing.
+/// Settling time if the file does not say.
 const SETTLE_DEFAULT: Duration = Duration::from_millis(50);
 
-/// Warm-up of a variant whose subject others warm up, too: what a steady state takes to be seen.
+/// Warm-up of a variant whose subject others warm up, too: long enough to recognize a steady state.
 const WARM_UP_SHARED: Duration = Duration::from_millis(1500);
 
 /// The plan of an experiment whose users ask one thing after the other.
@@ -31,12 +31,12 @@ pub(crate) fn plan(experiment: &Experiment, options: &PlanOptions) -> Result<Pla
     Ok(plan)
 }
 
-/// Users are at it for a while before each trial.
+/// Sets the time during which users load before each trial.
 pub(crate) fn settle(plan: &mut Plan, experiment: &Experiment) {
     plan.settle = plan.extent.of(experiment).settle_ms.map_or(SETTLE_DEFAULT, UpTo::milliseconds);
 }
 
-/// How long it likely takes.
+/// Estimates the time of the run.
 pub(crate) fn estimate(plan: &mut Plan, experiment: &Experiment) {
     plan.subjects = subjects(plan, experiment, experiment.configuration.is_some());
     let each = if plan.settle.is_zero() { WARM_UP_LEAST } else { WARM_UP_SHARED };
@@ -52,7 +52,7 @@ pub(crate) fn estimate(plan: &mut Plan, experiment: &Experiment) {
     plan.between = between::between(experiment, plan);
 }
 
-/// How many processes are measured: each variant has its own, or those share one that are served by the same.
+/// Number of processes that are measured: one for each variant, or one for all variants with the same server.
 pub(crate) fn subjects(plan: &Plan, experiment: &Experiment, shared: bool) -> u32 {
     let served: BTreeSet<_> = plan.variants_of(experiment).map(|variant| (&variant.peer, &variant.backend)).collect();
     if shared { served.len() as u32 } else { plan.variants.len() as u32 }

@@ -1,8 +1,8 @@
-//! The link of remote variants, and whether it is as long as was asked: measured before the first trial and after the
-//! last, stored, and a doubt of every remote cell where it was not.
+//! The link of remote variants, and whether it is as long as asked: measured before the first trial and after the last,
+//! stored, and a doubt of every remote cell if it was not.
 //!
-//! What it deliberately does not do: measure the link between generator and subject. One of the same kind is measured, so
-//! that the subjects see nothing of it.
+//! The link between generator and subject is not measured itself, but another of the same kind, so that the subjects
+//! see nothing of it.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, ToSocketAddrs};
@@ -18,10 +18,11 @@ use crate::subject::check_loadable;
 use tollgate_facts::results::{Distance, LinkCheck, Moment, Validity};
 use tollgate_facts::rules::{LINK, marked};
 
-/// A link of this round trip to a server, whose thread runs on the generator's cores: the subject's are its own.
+/// Starts a link of this round trip to a server; its thread runs on the generator's cores, as the subject's are its
+/// own.
 ///
 /// # Errors
-/// That none can be made here.
+/// The link cannot be made here.
 pub(crate) fn link(server: SocketAddr, round_trip: Duration, cores: &Cores) -> io::Result<Link> {
     let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
     let generator = cores.generator.clone();
@@ -31,14 +32,14 @@ pub(crate) fn link(server: SocketAddr, round_trip: Duration, cores: &Cores) -> i
 /// Measures a link of this round trip.
 ///
 /// # Errors
-/// That none can be made here.
+/// The link cannot be made here.
 pub(crate) fn check(moment: Moment, round_trip: Duration) -> Result<LinkCheck, String> {
     let verified = verify(&LinkSpec::of_round_trip(round_trip), Effort::Short)
         .map_err(|error| format!("the link of {round_trip:?} cannot be measured: {error}"))?;
     Ok(checked(moment, verified.asked, (&verified.got, &verified.direct), verified.tolerance()))
 }
 
-/// A measurement as results have it: what was asked, what came with a link and without it, and what it may be off by.
+/// A measurement as results store it: the round trip asked, those with and without the link, and the tolerance.
 pub(crate) fn checked(
     moment: Moment,
     asked: Duration,
@@ -56,7 +57,7 @@ pub(crate) fn checked(
     }
 }
 
-/// What a link is before.
+/// The server behind a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Linked {
     /// Subjects of remote variants.
@@ -76,7 +77,7 @@ fn behind<'e>(linked: Linked, experiment: &'e Experiment, plan: &Plan) -> impl I
     plan.variants_of(experiment).filter(is_behind)
 }
 
-/// The network of a run in words, with what links were measured to be.
+/// Describes the network of a run, with the measured round trips of its links.
 pub(crate) fn network(
     (experiment, plan): (&Experiment, &Plan),
     sites: &[Site],
@@ -96,7 +97,7 @@ pub(crate) fn network(
     }
 }
 
-/// Where the load goes to, as far as it leaves this machine or goes over a line of packets.
+/// Targets of the load that are not on this machine, or are behind a line of packets.
 pub(crate) fn addresses(sites: &[Site], has_line: bool) -> Vec<SocketAddr> {
     let of = |site: &Site| match &site.place {
         // From here, at its far end, the near end is on the other side.
@@ -106,7 +107,7 @@ pub(crate) fn addresses(sites: &[Site], has_line: bool) -> Vec<SocketAddr> {
     sites.iter().filter_map(of).collect()
 }
 
-/// The words about a link in a result: what it is, and what it was measured to be.
+/// Describes a link in a result, with its measured round trips.
 fn words(round_trip: Duration, checks: &[LinkCheck]) -> String {
     let asked_ms = round_trip.as_secs_f64() * 1e3;
     let measured: Vec<String> = checks.iter().map(|check| format!("{:.3} ms {}", check.got_ms, check.moment)).collect();
@@ -126,7 +127,8 @@ pub(crate) fn doubts(checks: &[LinkCheck], linked: Linked, (experiment, plan): (
     doubts
 }
 
-/// A doubt of one cell for a measurement that is off, with what it was of, and what else is said of it.
+/// A doubt of one cell for a measurement that is off; `what` names what was measured, and `more` is added to the
+/// reason.
 pub(crate) fn doubt(check: &LinkCheck, (variant, level): (&str, u64), (what, more): (&str, &str)) -> Validity {
     let LinkCheck { moment, asked_ms, got_ms, tolerance_ms, .. } = *check;
     let reason = format!("the {what} took {got_ms:.3} ms {moment} the trials, where {asked_ms} ms were asked{more}");

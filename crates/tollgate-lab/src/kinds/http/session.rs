@@ -39,42 +39,42 @@ use tollgate_facts::toll::{round_trips, scaling};
 /// Length of one part of the warm-up: ten bins.
 const WARM_UP_PART: Duration = Duration::from_millis(500);
 
-/// What is drawn before trials is drawn apart from what is drawn in them.
+/// Separates random numbers drawn before trials from those drawn in them.
 const BEFOREHAND: u64 = 0x6265_666f_7265;
 
-/// When iterations are due is drawn apart from which rows they have.
+/// Separates the random times of iterations from their random rows.
 const ARRIVALS: u64 = 0x6172_7269_7665;
-/// What is asked at a rate is warmed up by so many users who wait.
+/// Users who warm up a load at a rate; they wait for their answers.
 pub(super) const WARM_UP_USERS_AT_RATE: u64 = 4;
 
-/// What a run that loads servers has beyond others.
+/// Additional state of a run that loads servers.
 pub(crate) struct Loading<'a, W> {
     pub(crate) sites: &'a [Site],
     pub(crate) headers: &'a [(String, String)],
     pub(crate) generator: Generator,
-    /// What is known of each cell.
+    /// Records of each cell.
     pub(crate) cells: Cells,
-    /// Whose instructions are counted.
+    /// The processes whose instructions are counted.
     pub(crate) counting: Counting,
-    /// The level of the blocks at hand: of a ladder, that of the subjects.
+    /// The level of the current blocks: for a ladder, that of the subjects.
     pub(crate) at: u64,
-    /// How often something was asked that does not count.
+    /// Number of loads so far that do not count.
     pub(crate) begun: u64,
-    /// In which way; what it has ends last.
+    /// The way of loading; its resources are released last.
     pub(crate) way: W,
 }
 
 /// A run under way.
 pub(crate) type Session<'r, 'l, W> = Conductor<'r, Loading<'l, W>>;
 
-/// Subjects while they are there: they end before the servers behind them, which wait for their connections.
+/// Running subjects: they end before the servers behind them, which wait for their connections.
 pub(crate) struct Subjects {
     /// One at each site.
     pub(crate) all: Vec<Watched>,
     _backends: Backends,
 }
 
-/// A run that is under way, and cleans up when it is over, whether by its end, by an error or by a panic.
+/// A run in progress; dropping it cleans up, whether the run ended, failed or panicked.
 struct Ending<'s, 'r, 'l, W: Way>(&'s mut Session<'r, 'l, W>);
 
 impl<W: Way> Drop for Ending<'_, '_, '_, W> {
@@ -142,7 +142,7 @@ impl<W: Way> Session<'_, '_, W> {
         self.check_link(Moment::After)
     }
 
-    /// Measures what the line to the subjects does, or the link of remote variants, if there is either.
+    /// Measures the line to the subjects, or the link of remote variants, if there is either.
     fn check_link(&mut self, moment: Moment) -> Result<(), Halt> {
         if let Some(line) = self.kind.way.line() {
             let checks = line.check(moment).map_err(Halt::Ours)?;
@@ -162,7 +162,7 @@ impl<W: Way> Session<'_, '_, W> {
         Ok(())
     }
 
-    /// Begins every subject, one at each site. Of those that were there before, servers that are not ours go on.
+    /// Starts every subject, one at each site. Of the subjects before, servers that are not ours continue.
     fn begin_all(&mut self, before: Vec<Watched>) -> Result<Subjects, Halt> {
         let mut lasting: HashMap<usize, Watched> = HashMap::new();
         for subject in before {
@@ -206,7 +206,7 @@ impl<W: Way> Session<'_, '_, W> {
         Ok(Subjects { all, _backends: backends })
     }
 
-    /// Says once whether instructions are counted, and the first reason why not.
+    /// Reports once whether instructions are counted, and the first reason if not.
     fn tell_counting(&mut self, subjects: &[Watched]) {
         if !subjects.iter().any(Watched::is_watched) {
             return;
@@ -224,7 +224,7 @@ impl<W: Way> Session<'_, '_, W> {
         };
     }
 
-    /// Begins the subject of a site, in a process that was begun for another one if they share it.
+    /// Starts the subject of a site, in the process of another subject if they share it.
     fn begin_subject(
         &self,
         site: &Site,
@@ -285,7 +285,7 @@ impl<W: Way> Session<'_, '_, W> {
         Ok(())
     }
 
-    /// Loads until response times are steady; says whether they became so.
+    /// Loads until response times are steady; returns whether they became so.
     fn warm_up(&mut self, subject: &mut Watched) -> Result<bool, Halt> {
         let (experiment, variant) = (&self.options.experiment, subject.variant);
         let peer = self.options.peer(&experiment.variants[variant]).ok().flatten();
@@ -369,7 +369,7 @@ impl<W: Way> Session<'_, '_, W> {
         tried
     }
 
-    /// What a trial asks of a subject that only answers.
+    /// The load of a trial whose subject only answers.
     pub(crate) fn reading_trial(&mut self, turn: Turn<'_>, subject: &mut Watched, end: End) -> Result<Asked, Halt> {
         let Turn { block, place, .. } = turn;
         let experiment = &self.options.experiment;
@@ -388,13 +388,13 @@ impl<W: Way> Session<'_, '_, W> {
         Ok(Asked { work, load, level: block.level, renewal })
     }
 
-    /// Over which time the users of a trial come who wait.
+    /// Time over which the waiting users of a trial come.
     fn ramp(&self, subject: &Watched, level: u64) -> Duration {
         let thinks = subject.target(level).program.as_ref().is_some_and(|program| program.thinks());
         if thinks { Duration::ZERO } else { self.plan.ramp }
     }
 
-    /// Iterations that begin in a second where a trial is at a rate.
+    /// Iterations that begin each second in a trial at a rate.
     fn rate(&self, Turn { block, variant, .. }: Turn<'_>) -> Result<f64, Halt> {
         let level = block.level;
         match self.options.experiment.variants[variant].model.as_ref().map(|model| &model.rate) {
@@ -408,8 +408,8 @@ impl<W: Way> Session<'_, '_, W> {
         }
     }
 
-    /// What is asked before a trial and counts nowhere: for a while, where the plan says so; where connections are drawn anew,
-    /// each user's first iteration, as its steps cannot stand alone. Says whether the trial itself is to draw them.
+    /// Loads before a trial without counting: for the planned time, or, if connections are opened anew, for each user's
+    /// first iteration, as its steps depend on each other. Returns whether the trial itself opens the connections.
     fn settle(&mut self, subject: &mut Watched, turn: Turn<'_>) -> Result<Renewal, Halt> {
         let (level, variant) = (turn.block.level, subject.variant);
         let experiment = &self.options.experiment;
@@ -436,7 +436,7 @@ impl<W: Way> Session<'_, '_, W> {
         Ok(Renewal::Kept)
     }
 
-    /// Whether connections that are to stay open are drawn anew before a trial: before a variant's first one of a block.
+    /// Decides whether lasting connections are opened anew before a trial: before a variant's first one of a block.
     fn renewal(&self, target: &LoadTarget, Turn { block, place, variant }: Turn<'_>) -> Renewal {
         let is_first = !block.order[..place].contains(&variant);
         let is_drawn = self.options.experiment.connections == Connections::PerBlock;
@@ -444,7 +444,7 @@ impl<W: Way> Session<'_, '_, W> {
         if is_anew { Renewal::Anew } else { Renewal::Kept }
     }
 
-    /// Closes the connections of a variant where they are open for one trial only.
+    /// Closes the connections of a variant if they are open for one trial only.
     fn part(&self, variant: usize) {
         if self.options.experiment.connections == Connections::PerTrial {
             self.kind.generator.forget(variant);
@@ -462,7 +462,8 @@ impl<W: Way> Session<'_, '_, W> {
         measured.map_err(|broken| self.broken(subject.variant, level, broken))
     }
 
-    /// What is asked of a subject that only answers, while nothing counts: each time of other rows, and of no fewer.
+    /// The work of a load that does not count, for a subject that only answers: each time with other rows, and no
+    /// fewer.
     pub(crate) fn beforehand(&mut self) -> Asking {
         self.kind.begun += 1;
         let seed = mixed(mixed(self.result.seed, BEFOREHAND), self.kind.begun);
@@ -479,7 +480,7 @@ pub(crate) fn subject_of(subjects: &mut [Watched], variant: usize) -> &mut Watch
     subjects.iter_mut().find(|subject| subject.variant == variant).expect("every planned variant has a subject")
 }
 
-/// Answers per second of a variant in its last trial at a level that was answered, and before it at the end of its warm-up.
+/// Answers per second of a variant in its last trial with answers at a level, or else at the end of its warm-up.
 fn pace(trials: &[Trial], warm_ups: &[results::WarmUp], variant: &str, level: u64) -> Option<f64> {
     let own = trials.iter().rev().filter(|trial| trial.level == level && trial.variant == variant);
     let mut paces = own.filter(|trial| trial.requests > 0).map(|trial| trial.requests as f64 / trial.duration_ms * 1e3);
@@ -487,7 +488,7 @@ fn pace(trials: &[Trial], warm_ups: &[results::WarmUp], variant: &str, level: u6
     paces.next().or_else(|| warmed_up()?.points.last().map(|(_, pace)| *pace))
 }
 
-/// Units of work per second of a variant in all of its trials at a level so far; absent before the first whole one.
+/// Units of work per second of a variant in all of its trials at a level so far; absent before the first complete one.
 fn throughput(trials: &[Trial], variant: &str, level: u64) -> Option<f64> {
     let own = trials.iter().filter(|trial| trial.level == level && trial.variant == variant);
     let (units, wall_ms) =
@@ -495,13 +496,13 @@ fn throughput(trials: &[Trial], variant: &str, level: u64) -> Option<f64> {
     (units > 0 && wall_ms > 0.0).then(|| units as f64 / wall_ms * 1e3)
 }
 
-/// The seed of what is drawn in a trial: the same for all variants of a block, another one on their way back.
+/// The random seed of a trial: the same for all variants of a block, and another one for its second half.
 fn seed_of(run: u64, block: &Block, place: usize) -> u64 {
     let half = u64::from(place * 2 >= block.order.len());
     [block.level, u64::from(block.number), half].into_iter().fold(run, mixed)
 }
 
-/// What results have of a trial.
+/// A trial as results store it.
 pub(crate) fn trial_of(name: &str, turn: Turn<'_>, measured: &Measured) -> Trial {
     let tally = &measured.recorder.tally;
     let response_ns = tally.response_total_ns as f64 / tally.requests.max(1) as f64;

@@ -1,6 +1,6 @@
-//! How users are loaded who do not simply wait: at a rate, and in stages.
+//! The load of users who do not simply wait: at a rate, and in stages.
 //!
-//! What it deliberately does not do: ask (see [`crate::load::scenario`]).
+//! It does not send requests (see [`crate::load::scenario`]).
 
 use std::sync::Arc;
 
@@ -9,19 +9,19 @@ use crate::traffic::model::{End, Load, Rate};
 use crate::traffic::stages::{Stages, Unit};
 use tollgate_facts::results::{Arrivals, NamedLevel};
 
-/// How a scenario is loaded where users do not simply wait.
+/// The load of a scenario whose users do not simply wait.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct LoadShape {
-    /// At a rate: how the intended starts lie.
+    /// At a rate: distribution of the intended starts.
     pub(crate) arrivals: Arrivals,
-    /// At a rate: users at most.
+    /// At a rate: most users.
     pub(crate) users_max: u32,
-    /// How users or rate change; absent: the levels are rates.
+    /// Changes of users or rate; absent: the levels are rates.
     pub(crate) stages: Option<Arc<Stages>>,
 }
 
 impl LoadShape {
-    /// That of a variant: its own, or that of all. Absent: users wait, as many as the level says.
+    /// The load of a variant: its own, or that of all. Absent: users wait, as many as the level says.
     pub(crate) fn of(experiment: &Experiment, variant: &Variant) -> Option<LoadShape> {
         match &variant.model {
             Some(model) => Some(LoadShape { arrivals: model.arrivals, users_max: model.users_max, stages: None }),
@@ -37,12 +37,12 @@ impl LoadShape {
         }
     }
 
-    /// Whether what begins does so at a rate.
+    /// Whether iterations begin at a rate.
     pub(crate) fn is_open(&self) -> bool {
         self.stages.as_ref().is_none_or(|stages| stages.unit() == Unit::PerSecond)
     }
 
-    /// The load of a trial at a level, of so many iterations per second where it is at a rate.
+    /// The load of a trial at a level, with `per_second` iterations per second at a rate.
     pub(crate) fn of_trial(&self, (level, per_second): (u64, f64), end: End, seed: u64) -> Load {
         let rate = Rate { per_second, arrivals: self.arrivals, seed };
         let load = match self.is_open() {
@@ -52,7 +52,7 @@ impl LoadShape {
         Load { stages: self.stages.clone(), ..load }
     }
 
-    /// The one level that stages are, and what it is called; absent where levels are rates.
+    /// The single level of stages, and its title; absent if levels are rates.
     pub(crate) fn level(&self) -> Option<NamedLevel> {
         let stages = self.stages.as_ref()?;
         let most = stages.most();

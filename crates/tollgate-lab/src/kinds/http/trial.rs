@@ -1,4 +1,4 @@
-//! One trial: a load is ordered, the subject watched while it runs, and what was recorded is read off.
+//! One trial: starts a load, watches the subject meanwhile, and reads the records.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -19,15 +19,15 @@ use crate::probe::meter::Passed;
 use crate::traffic::model::Load;
 use tollgate_facts::results::Reading;
 
-/// A subject is looked at so often while a trial lasts; the first time in the middle of a slice, or behind a trial that was
-/// over by then.
+/// Interval of looks at a subject during a trial; the first is in the middle of a slice, or after a trial that ended
+/// before it.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
-/// The same where what the looks show is the question. It is no part of a link's likely round trip: looks in step with
-/// it would always find the same.
+/// The same if the observations are studied themselves. It divides no likely round trip of a link: looks in step with
+/// one would always see the same.
 const LOOK_OFTEN: Duration = Duration::from_millis(17);
-/// A transfer that lasts so long may be looked at while it goes on.
+/// Shortest transfer during which the subject may be looked at.
 const LONG_TRANSFER: Duration = Duration::from_millis(200);
-/// Short transfers of a trial end, settling included, within so many slices.
+/// Slices within which the short transfers of a trial end, settling included.
 const LONG_TRANSFER_SLICES: u32 = 8;
 
 /// The generator, and the recorders that it reuses.
@@ -35,27 +35,27 @@ const LONG_TRANSFER_SLICES: u32 = 8;
 pub(crate) struct Generator {
     /// Threads that load.
     pub(crate) workers: Vec<Worker>,
-    /// When the run began: the zero of all times.
+    /// Start of the run: the zero of all times.
     pub(crate) began: Instant,
-    /// How often subjects are looked at.
+    /// Interval of looks at subjects.
     look_every: Duration,
     spare: Vec<Recorder>,
 }
 
-/// What a trial asks, and how much of it.
+/// Work and load of a trial.
 #[derive(Debug, Clone)]
 pub(crate) struct Asked {
-    /// What.
+    /// The work.
     pub(crate) work: Asking,
-    /// By how many or at which rate, and until when.
+    /// The users or rate, and the end.
     pub(crate) load: Load,
-    /// At which level.
+    /// The level.
     pub(crate) level: u64,
-    /// On which connections.
+    /// The connections.
     pub(crate) renewal: Renewal,
 }
 
-/// What a trial asks.
+/// The work of a trial.
 #[derive(Debug, Clone)]
 pub(crate) enum Asking {
     /// Passes, shared by all users.
@@ -68,27 +68,27 @@ pub(crate) enum Asking {
     Insert(Box<Transfer>),
 }
 
-/// What a trial has measured.
+/// Measurements of a trial.
 #[derive(Debug)]
 pub(crate) struct Measured {
-    /// What was recorded, all workers together.
+    /// Joint record of all workers.
     pub(crate) recorder: Recorder,
-    /// Start since the run's start.
+    /// Start, from the start of the run.
     pub(crate) start: Duration,
     /// Wall time.
     pub(crate) wall: Duration,
-    /// What subject, servers behind it and machine did meanwhile; of an insert's subject what it did in transfers.
+    /// Resource use of subject, servers behind it and machine meanwhile; for an insert's subject, during transfers.
     pub(crate) passed: Passed,
-    /// What the generator used.
+    /// Resource use of the generator.
     pub(crate) used: ThreadsUsed,
-    /// At a rate the users of each worker who came; else zeros.
+    /// At a rate, the number of users who came, for each worker; else zeros.
     pub(crate) came: Vec<u64>,
-    /// What was sampled, with the time since the run's start in milliseconds.
+    /// Samples, with the time since the run's start in milliseconds.
     pub(crate) samples: Vec<(f64, Vec<Reading>)>,
 }
 
 impl Generator {
-    /// A generator of these workers; it may be the question what its looks show.
+    /// A generator of these workers; `is_seen` if its observations are studied themselves.
     pub(crate) fn new(workers: Vec<Worker>, is_seen: bool) -> Generator {
         let look_every = if is_seen { LOOK_OFTEN } else { LOOK_EVERY };
         Generator { workers, began: Instant::now(), look_every, spare: Vec::new() }
@@ -185,7 +185,7 @@ impl Generator {
         self.spare.push(recorder);
     }
 
-    /// What each worker has of the load.
+    /// The share of each worker in the load.
     fn shares(&self, work: &Asking, load: &Load) -> Vec<Load> {
         let most = if matches!(work, Asking::Insert(_)) { 1 } else { self.workers.len() };
         let workers = most.min(load.users);
@@ -220,7 +220,7 @@ impl Generator {
     }
 }
 
-/// Gauges of a pool in which nothing is busy were read between two transfers, and say nothing of either.
+/// Drops gauges of a pool in which nothing is busy: they were read between two transfers.
 fn drop_idle_gauges(readings: &mut Vec<Reading>) {
     let is_gauge = |reading: &Reading| reading.name.starts_with("work-processes-");
     if !readings.iter().any(|reading| reading.name == "work-processes-busy" && reading.value > 0.0) {
@@ -228,7 +228,7 @@ fn drop_idle_gauges(readings: &mut Vec<Reading>) {
     }
 }
 
-/// Under which number a worker keeps the connections of a variant to one of its places.
+/// The number under which a worker keeps the connections of a variant to one of its load targets.
 fn worker_slot(variant: usize, place: usize) -> usize {
     variant * PLACES_MAX + place
 }

@@ -1,6 +1,6 @@
-//! What a kind of experiment that loads servers does otherwise than the others.
+//! Differences between the kinds of experiments that load servers.
 //!
-//! It deliberately has an answer for everything: who does nothing otherwise says nothing.
+//! All but `begin` has a default, so that a kind defines only its differences.
 
 use std::path::Path;
 use std::time::Duration;
@@ -22,66 +22,66 @@ use crate::plan::Plan;
 use crate::plan::schedule::{self, Block};
 use crate::traffic::model::End;
 
-/// A warm-up by users whose connections are open for a trial only has at most so many.
+/// Most users of a warm-up whose connections are open for one trial only.
 const WARM_UP_USERS_MOST: u64 = 320;
 
 /// A way of loading servers.
 pub(crate) trait Way: Sized {
-    /// What serves on our side, in words.
+    /// Description of our server.
     const SERVED_BY: &'static str = "tollgate serve, a process of its own";
 
-    /// What is asked of a subject that only answers.
+    /// The work of a trial whose subject only answers.
     const ASKING: fn(Conduct) -> Asking = |_| Asking::Request;
 
-    /// Which processes there are.
+    /// The number of processes.
     const PROCESSES: Processes = Processes::AsConfigured;
 
-    /// What a link is before, whose round trips the plan has.
+    /// The server behind a link whose round trips are in the plan.
     const LINKED: Linked = Linked::RemoteVariants;
 
-    /// How long subjects are warmed up, at least; absent: until their response times are steady.
+    /// Least time of a warm-up; absent: until response times are steady.
     const WARM_UP: Option<Duration> = None;
 
-    /// Whether the result is stored behind each trial or each block.
+    /// The time of storing the result: after each trial or each block.
     const STORES: Stores = Stores::EachTrial;
 
-    /// How many units of work a subject is asked for first, one number after the other until it does them.
+    /// Numbers of units of work for the first request of a subject, tried in order until it does them.
     const FIRST_LOOKS: &'static [u64] = &[1];
 
-    /// What is said of a subject that answers, but does no whole unit; absent: that is no fault yet.
+    /// Error of a subject that answers without completing a unit; absent: that is no error yet.
     const FIRST_UNIT: Option<&'static str> = None;
 
-    /// Whether it asks single requests, of which the user may say what they are and what is answered, or else the first
-    /// answers of his servers do.
+    /// Whether it sends single requests: the user may describe them and their answers, or else the first answers of the
+    /// user's servers are the model.
     const LEARNS: bool = false;
 
-    /// Whether what looks see of a gateway is the question: it is then looked at more often.
+    /// Whether observations of a gateway are studied themselves: it is then looked at more often.
     const IS_SEEN: bool = false;
 
-    /// Makes what it needs before any subject, unless something cannot be as it is asked.
+    /// Makes what it needs before any subject; fails if something cannot be as asked.
     fn begin(beginning: &Beginning<'_>, sites: &[Site], headers: &[(String, String)]) -> Result<Self, RunError>;
 
-    /// The line to the subjects, where they are far away packet by packet.
+    /// The line to the subjects, if there is one.
     fn line(&self) -> Option<&Line> {
         None
     }
 
-    /// Header fields that the subject of a variant wants beside the user's.
+    /// Header fields that the subject of a variant needs beside the user's.
     fn headers(&self, _variant: usize) -> &[(String, String)] {
         &[]
     }
 
-    /// What our own gateway has beyond others.
+    /// Certificates and user of our own gateway.
     fn secured(&self) -> Option<&Secured> {
         None
     }
 
-    /// The configuration that a process for blocks of this level has for itself.
+    /// The own configuration of a process for blocks of this level.
     fn laid(&self, _variant: &Variant, _level: u64, _folder: &Path) -> Result<Option<Laid>, String> {
         Ok(None)
     }
 
-    /// At which level a subject is warmed up, and over which time its users come.
+    /// Level of a subject's warm-up, and the time over which its users come.
     fn warm_up_at(experiment: &Experiment, plan: &Plan) -> (u64, Duration) {
         let is_lasting = experiment.connections != Connections::PerTrial;
         let level = plan.levels.iter().rev().find(|level| is_lasting || **level <= WARM_UP_USERS_MOST);
@@ -93,12 +93,12 @@ pub(crate) trait Way: Sized {
         run.warm_up_each(subjects)
     }
 
-    /// What a subject is asked first of all.
+    /// The first work of a subject.
     fn first(run: &mut Session<'_, '_, Self>) -> Asking {
         run.beforehand()
     }
 
-    /// The blocks, once all is warm.
+    /// The blocks, after the warm-up.
     fn blocks(run: &mut Session<'_, '_, Self>, _subjects: &mut [Watched]) -> Result<Vec<Block>, Halt> {
         Ok(match Self::PROCESSES {
             Processes::OfEachLevel => schedule::by_level(&run.plan, run.result.seed),
@@ -106,12 +106,12 @@ pub(crate) trait Way: Sized {
         })
     }
 
-    /// What a trial asks.
+    /// Work and load of a trial.
     fn asked(run: &mut Session<'_, '_, Self>, turn: Turn<'_>, subject: &mut Watched, end: End) -> Result<Asked, Halt> {
         run.reading_trial(turn, subject, end)
     }
 
-    /// A trial is written down.
+    /// Called once a trial is recorded.
     fn tried(run: &mut Session<'_, '_, Self>, variant: usize, level: u64, tally: &Tally) -> Result<(), Halt> {
         match tally.errors.first().filter(|_| tally.requests == 0) {
             Some(error) => Err(run.failed_at(variant, level, format!("answers no more: {}", error.example))),
@@ -119,10 +119,10 @@ pub(crate) trait Way: Sized {
         }
     }
 
-    /// All is over, however it ended.
+    /// Called at the end, however it ended.
     fn ended(_run: &mut Session<'_, '_, Self>) {}
 
-    /// What is measured behind all blocks.
+    /// Measurements after all blocks.
     fn behind(_run: &mut Session<'_, '_, Self>, _subjects: &mut [Watched]) -> Result<(), Halt> {
         Ok(())
     }

@@ -1,7 +1,7 @@
-//! A run of inserts empties the table it measures. One that is not ours is counted first: rows that stand in it are
-//! somebody's, and go only where that was said.
+//! A run of inserts empties the table that it measures. A table that is not ours is counted first: its rows are the
+//! user's, and are deleted only if the user allowed it.
 //!
-//! It asks how many rows there are, and changes nothing.
+//! It counts rows, and changes nothing.
 
 use crate::conduct::options::{RunError, RunOptions};
 use crate::kinds::http::own::Added;
@@ -11,11 +11,11 @@ use crate::load::insert::{self, Emptying};
 use crate::secret;
 use crate::subject::is_named;
 
-/// Whether every table that was there before the run is empty, or may be emptied. One of which only our own rows go may
-/// hold others.
+/// Checks that every table that existed before the run is empty, or may be emptied. A table from which only our own
+/// rows are deleted may have others.
 ///
 /// # Errors
-/// The table that is not, with its rows and the flag that allows it; or that it cannot be counted.
+/// The table that is not empty, with its rows and the flag that allows it; or that it cannot be counted.
 pub(crate) fn check(options: &RunOptions, sites: &[Site], headers: &[(String, String)]) -> Result<(), RunError> {
     let mut counted = Vec::new();
     for site in sites {

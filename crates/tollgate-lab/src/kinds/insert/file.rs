@@ -1,6 +1,6 @@
-//! What the file of an insert says: where records go, and in which mode each variant sends them.
+//! The file of an insert: the target of records, and the mode in which each variant sends them.
 //!
-//! What it deliberately does not do: send them (see [`crate::load::insert`]).
+//! It does not send them (see [`crate::load::insert`]).
 
 use std::sync::Arc;
 
@@ -18,14 +18,14 @@ use crate::traffic::mode::Mode;
 use crate::traffic::places::{InsertPlaces, OwnRecord, Record};
 use tollgate_facts::results::Distance;
 
-/// A cell of a service of others may last so many times as long as one of our own: nobody knows how fast it is.
+/// Factor by which a cell may last longer at another service than at ours: its speed is unknown.
 const OTHERS_CELL: u32 = 6;
 
 /// The keys.
 pub(super) const KEYS: &[&[Keys]] =
     &[served::KEYS, &[Keys::of::<PlacesFile>(TableName::Workload), Keys::of::<ModeFile>(TableName::Variant)]];
 
-/// Where records go.
+/// The target of records.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct PlacesFile {
     /// For `insert`: the root of the OData service: a path on tollgate's own gateway such as `/odata/v4/refsvc/`, or a whole
@@ -35,41 +35,41 @@ struct PlacesFile {
     entity_set: Option<At<String>>,
     /// For `insert`: the path that takes all records in one array, for the mode `custom-rest`.
     insert_all: Option<At<String>>,
-    /// For `insert`: the path that empties the table when it is posted to. Absent: what was inserted is deleted by its keys,
-    /// and all other rows stay.
+    /// For `insert`: the path that empties the table on a POST. Absent: inserted rows are deleted by their keys, and
+    /// all other rows stay.
     delete_all: Option<At<String>>,
-    /// For `insert`: what a record is. Usually `published` where there is a `delete_all`, and else `described`.
+    /// For `insert`: the format of a record. Absent: usually `published` with a `delete_all`, else `described`.
     record: Option<At<RecordFile>>,
     /// For `insert`: values of properties that all records have, by their names; the others are drawn from the run's seed.
     #[serde(default)]
     values: Map<String, Value>,
-    /// For `insert`: a file beside this one with records of yours, sent in turn and then again. A CSV's first row has names of
-    /// properties; an empty value is not sent. In JSON, one object or a list of them, `{{number}}` in a text stands for the
-    /// record's number, and `{{unique}}` for one that is drawn and no other record has. Drawn are the key, which it must leave
-    /// out, and mandatory properties that no record of it names.
+    /// For `insert`: a file beside this one with records of yours, sent in turn and then again. A CSV's first row has
+    /// names of properties; an empty value is not sent. In JSON, one object or a list of them, `{{number}}` in a text
+    /// is replaced by the record's number, and `{{unique}}` by a random number that no other record has. The key, which
+    /// the file must leave out, and mandatory properties that no record names have random values.
     records: Option<At<String>>,
 }
 
-/// What a record is.
+/// The format of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum RecordFile {
-    /// That of the published measurement, with eleven columns.
+    /// The format of the published measurement, with eleven columns.
     Published,
-    /// What the service's `$metadata` says of the entity set.
+    /// The format of the entity set in the service's `$metadata`.
     Described,
 }
 
-/// How a variant sends them.
+/// The mode of a variant.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct ModeFile {
-    /// How an `insert` sends its records: `sequential`, `parallel-N` (single requests over N connections), `batch-N`
-    /// (N independent requests in a JSON batch), `changeset-N` (N requests in one atomic group), `multipart-N` (N
-    /// independent requests in a multipart batch) or `custom-rest` (all in one array).
+    /// The mode in which an `insert` sends its records: `sequential`, `parallel-N` (single requests over N
+    /// connections), `batch-N` (N independent requests in a JSON batch), `changeset-N` (N requests in one atomic
+    /// group), `multipart-N` (N independent requests in a multipart batch) or `custom-rest` (all in one array).
     mode: Option<At<String>>,
 }
 
-/// Reads it.
+/// Reads the experiment.
 pub(super) fn read(document: &mut Document<'_>) -> Result<Experiment, ExperimentError> {
     let (served, places) = (Served::take(document)?, document.take(TableName::Workload)?);
     let modes: Vec<ModeFile> = document.each()?;
@@ -112,12 +112,12 @@ pub(super) fn read(document: &mut Document<'_>) -> Result<Experiment, Experiment
     Ok(experiment)
 }
 
-/// The same of an entity set that is there already, at this URL: records are made as the service describes them, and deleted
-/// by their keys. Left out are all records in one array, which no such service takes, and the emulated link: a file of one's
-/// own may have both.
+/// The same for an existing entity set at this URL: records are made by the service's description, and deleted by their
+/// keys. The mode with all records in one array, which no such service takes, and the emulated link are left out: a
+/// user's own file may have both.
 ///
 /// # Errors
-/// That it is no URL of an entity set.
+/// It is no URL of an entity set.
 pub(in crate::kinds) fn of_entity_set(mut experiment: Experiment, url: &str) -> Result<Experiment, String> {
     let fault = |why: &str| Err(format!("`{}` is no URL of an entity set: {why}", secret::hide(url)));
     if let Err(error) = Target::parse(url) {
@@ -162,7 +162,7 @@ pub(in crate::kinds) fn of_entity_set(mut experiment: Experiment, url: &str) -> 
 /// The same with the records of this file.
 ///
 /// # Errors
-/// That there are none of the user's, or what is wrong with the file.
+/// It inserts no records of the user's, or the fault in the file.
 pub(in crate::kinds) fn with_records(experiment: Experiment, file: &str) -> Result<Experiment, String> {
     let name = &experiment.name;
     let places: InsertPlaces = experiment.own().cloned().ok_or_else(|| format!("`{name}` inserts no records"))?;
@@ -174,7 +174,7 @@ pub(in crate::kinds) fn with_records(experiment: Experiment, file: &str) -> Resu
     Ok(Experiment { own: Own::new(places), ..experiment })
 }
 
-/// The records in a file's text, which say nothing of what is said already.
+/// Reads the records in a file's text, which may not set a property in `values`.
 fn read_records(file: &str, text: String, values: &Map<String, Value>) -> Result<Arc<GivenRecords>, String> {
     let records = GivenRecords::parse(file, text)?;
     match records.names().into_iter().find(|property| values.contains_key(*property)) {
@@ -183,8 +183,8 @@ fn read_records(file: &str, text: String, values: &Map<String, Value>) -> Result
     }
 }
 
-/// Why a variant must not insert at this path: rows are counted and deleted in the one set of the experiment, so that what
-/// went elsewhere would stay there.
+/// The reason that a variant must not insert at this path: rows are counted and deleted only in the one set of the
+/// experiment, and would remain elsewhere.
 pub(super) fn elsewhere(places: &InsertPlaces, variant: &Variant, path: &str) -> Option<String> {
     let mode = variant.own::<Mode>().filter(|mode| **mode != Mode::CustomRest)?;
     let expected = places.path(*mode);
@@ -194,13 +194,13 @@ pub(super) fn elsewhere(places: &InsertPlaces, variant: &Variant, path: &str) ->
     })
 }
 
-/// A URL's scheme and authority, and what is behind them.
+/// Splits a URL after its scheme and authority.
 fn split(url: &str) -> (&str, &str) {
     let authority = url.find("://").map_or(0, |at| at + "://".len());
     url.split_at(url[authority..].find(['/', '?', '#']).map_or(url.len(), |at| authority + at))
 }
 
-/// A path of a service that is there already, or else of tollgate's own gateway.
+/// A path on an existing service, or else on tollgate's own gateway.
 fn location(origin: Option<&str>, path: String) -> Location {
     match origin {
         Some(origin) => Location::Url(format!("{origin}{path}")),
@@ -208,7 +208,7 @@ fn location(origin: Option<&str>, path: String) -> Location {
     }
 }
 
-/// Where records go, and the service's scheme and authority if it is there already.
+/// The target of records, and the service's scheme and authority if it exists already.
 fn checked(file: PlacesFile, document: &Document<'_>) -> Result<(Option<String>, InsertPlaces), ExperimentError> {
     let checker = &document.checker;
     let said = |value: Option<At<String>>, key: &str, example: &str| {

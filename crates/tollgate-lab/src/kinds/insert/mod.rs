@@ -1,6 +1,6 @@
-//! How fast records are inserted, in which mode: transfers into an empty table, each of which is settled.
+//! The speed of inserting records, by mode: transfers into an empty table, each of which is settled.
 //!
-//! What it deliberately does not do: ask (see [`crate::load::insert`]).
+//! It does not send requests (see [`crate::load::insert`]).
 
 mod emptying;
 mod file;
@@ -33,7 +33,7 @@ use onset::Failed;
 use tollgate_facts::results::Piece;
 use transfers::Inserting;
 
-/// Transfers of more records are compared record by record in the survey only; their rows are counted every time.
+/// Most records of a transfer that is compared record by record outside the survey; rows are counted every time.
 const COMPARED_RECORDS_MAX: u64 = 1000;
 
 /// The kind in the list.
@@ -53,7 +53,7 @@ pub(super) const KIND: Listed = Listed {
     ..http::kind::<Inserting>()
 };
 
-/// Whether all insert into the set in which rows are counted and deleted.
+/// Checks that all variants insert into the set in which rows are counted and deleted.
 fn one_set(options: &RunOptions, sites: &[Site]) -> Result<(), RunError> {
     let Some(places) = options.experiment.own::<InsertPlaces>() else { return Ok(()) };
     sites.iter().try_for_each(|site| match &site.place {

@@ -1,6 +1,6 @@
-//! Where the errors of a variant begin: the least level at which one was seen, in the survey or in a trial.
+//! The onset of a variant's errors: the lowest level with an error, in the survey or in a trial.
 //!
-//! What it deliberately does not do: judge errors. One failed request is enough, and its share stands beside its words.
+//! It does not judge errors. One failed request is enough; its share is in the text.
 
 use super::transfers::Inserting;
 use crate::kinds::http::session::Session;
@@ -8,21 +8,21 @@ use crate::load::answer::failure::ErrorClass;
 use crate::load::record::recorder::Tally;
 use tollgate_facts::results::{Gap, GapKind};
 
-/// How a transfer or a trial failed.
+/// The failure of a transfer or a trial.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Failed {
     /// The first failure's class.
     pub(crate) class: ErrorClass,
-    /// The first failure's words.
+    /// The first failure's text.
     pub(crate) example: String,
     /// Requests that failed.
     pub(crate) failures: u64,
-    /// Requests that were answered, validly or not, or not at all.
+    /// All requests, answered or not.
     pub(crate) requests: u64,
 }
 
 impl Failed {
-    /// What failed in a trial; `None` where nothing did.
+    /// The failure of a trial; absent without one.
     pub(crate) fn of(tally: &Tally) -> Option<Failed> {
         let first = tally.errors.first()?;
         let (class, example) = (first.class, first.example.clone());
@@ -30,12 +30,13 @@ impl Failed {
         Some(Failed { class, example, failures, requests: tally.requests + failures })
     }
 
-    /// Whether it was refused for what it is: the same records went in another way, and no load was on the server.
+    /// Whether the request was refused for its form: the same records went in another way, and the server was not
+    /// loaded.
     pub(crate) fn is_of_the_way(&self) -> bool {
         matches!(self.class, ErrorClass::Status(400 | 404..=406 | 410 | 411 | 414..=428 | 431..=499 | 501 | 505))
     }
 
-    /// `503 Service Unavailable (2 of 120 requests)`.
+    /// Describes the failure: `503 Service Unavailable (2 of 120 requests)`.
     fn words(&self) -> String {
         let noun = if self.requests == 1 { "request" } else { "requests" };
         format!("{} ({} of {} {noun})", self.example, self.failures, self.requests)
@@ -43,7 +44,8 @@ impl Failed {
 }
 
 impl Session<'_, '_, Inserting> {
-    /// Errors have begun at this level: nothing is measured there or above any more, so the next one is at a lower level.
+    /// Stores that errors began at this level: nothing more is measured there or above, so a later onset is at a lower
+    /// level.
     pub(crate) fn note_onset(&mut self, variant: usize, level: u64, failed: &Failed) {
         let name = &self.options.experiment.variants[variant].name;
         let gaps = &mut self.result.gaps;
@@ -55,7 +57,7 @@ impl Session<'_, '_, Inserting> {
         gaps.extend(above.map(|above| gap(*above, GapKind::AfterOnset, begun())));
     }
 
-    /// The service does not take records in this way: nothing is measured of it.
+    /// Stores that the service does not take records in this way: the variant is not measured.
     pub(crate) fn note_unsupported(&mut self, variant: usize, failed: &Failed) {
         let name = &self.options.experiment.variants[variant].name;
         let gap = |level: &u64| Gap {

@@ -1,4 +1,4 @@
-//! What a run of inserts measures: as many blocks of each cell as its time allows.
+//! The plan of a run of inserts: as many blocks of each cell as its time allows.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::traffic::mode::Mode;
 use crate::traffic::places::{InsertPlaces, OwnRecord, Record};
 use tollgate_facts::results::Distance;
 
-/// The plan.
+/// Plans the run.
 pub(super) fn plan(experiment: &Experiment, options: &PlanOptions) -> Result<Plan, String> {
     goes_through(experiment, options, "its cells have different numbers of blocks")?;
     let mut plan = Plan::draft(experiment, options, &options.extent.defaults())?;
@@ -39,7 +39,7 @@ pub(super) fn plan(experiment: &Experiment, options: &PlanOptions) -> Result<Pla
     Ok(plan)
 }
 
-/// What is told of it.
+/// Notes on the plan.
 pub(super) fn notes(experiment: &Experiment, plan: &Plan) -> Vec<Note> {
     let places = experiment.own::<InsertPlaces>();
     let table = places.map_or_else(String::new, InsertPlaces::entity_path);

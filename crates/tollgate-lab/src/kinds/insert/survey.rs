@@ -1,5 +1,5 @@
-//! The survey of a run of inserts: how long a transfer takes and where errors begin, for each variant and level, so
-//! that the blocks can be dealt out before anything is measured.
+//! The survey of a run of inserts: the time of a transfer and the onset of errors, for each variant and level, from
+//! which the numbers of blocks are chosen before anything is measured.
 //!
 //! It is in no figure but the settlement of its transfers, which are compared record by record at every level.
 
@@ -19,7 +19,7 @@ use crate::traffic::mode::Mode;
 use tollgate_facts::results::{Gap, GapKind};
 
 impl Session<'_, '_, Inserting> {
-    /// One transfer of each variant at each level, the smallest first, until errors begin or it takes too long.
+    /// Runs one transfer of each variant at each level, the smallest first, until errors begin or it takes too long.
     pub(crate) fn survey(&mut self, subjects: &mut [Watched]) -> Result<Vec<Block>, Halt> {
         for subject in subjects {
             let name = &self.options.experiment.variants[subject.variant].name;
@@ -73,7 +73,7 @@ impl Session<'_, '_, Inserting> {
         Ok(())
     }
 
-    /// One transfer: how it failed, if it did, and how long it took, if it was whole.
+    /// Runs one transfer; returns its failure, if any, and its time, if it is complete.
     fn survey_transfer(
         &mut self,
         subject: &mut Watched,

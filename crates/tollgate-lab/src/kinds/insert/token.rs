@@ -1,7 +1,7 @@
-//! The token against forged requests that SAP's servers want from whoever writes, with the cookies that it goes with.
+//! The token against forged requests that SAP's servers require for writing, and its cookies.
 //!
-//! It is asked for once for each service that is there before the run, and each access to it: a token is good for whoever
-//! asked for it.
+//! It is fetched once for each service that existed before the run, and each access to it: a token belongs to its
+//! requester.
 
 use crate::conduct::options::{RunError, RunOptions};
 use crate::kinds::http::own::Added;
@@ -13,11 +13,11 @@ use crate::traffic::places::Record;
 /// Header fields of tokens, each with the variant whose requests need them.
 pub(super) type Tokens = Vec<(usize, Vec<(String, String)>)>;
 
-/// The header fields of it by variants; none where records are not made from a service's description, or the service wants
-/// none.
+/// The header fields of the tokens by variants; none if records are not made from a service's description, or the
+/// service needs none.
 ///
 /// # Errors
-/// That a service cannot be asked.
+/// A service that cannot be asked.
 pub(super) fn of(options: &RunOptions, sites: &[Site], headers: &[(String, String)]) -> Result<Tokens, RunError> {
     let (mut all, mut known) = (Vec::new(), Vec::new());
     for site in sites {

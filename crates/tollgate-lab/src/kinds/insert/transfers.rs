@@ -1,6 +1,6 @@
-//! Inserts in a run: what a trial of transfers is asked.
+//! Transfers of records as the work of a trial.
 //!
-//! What it deliberately does not do: warm up, survey, or note where errors begin; each has a file of its own.
+//! It does not warm up, survey, or detect the onset of errors; each has a file of its own.
 
 use std::sync::Arc;
 
@@ -18,10 +18,10 @@ use crate::traffic::mode::Mode;
 use crate::traffic::model::{End, Load};
 use crate::traffic::places::Record;
 
-/// What a run of inserts knows beyond its plan.
+/// Additional state of a run of inserts.
 #[derive(Debug)]
 pub(crate) struct Inserting {
-    /// The records of every transfer; none before the service has described them.
+    /// The records of every transfer; absent before the service has described them.
     pub(super) records: Option<Arc<Records>>,
     /// Header fields that requests of a variant need.
     pub(super) headers: Tokens,
@@ -30,13 +30,14 @@ pub(crate) struct Inserting {
 }
 
 impl Inserting {
-    /// Deletes what a transfer that was given up, as by Ctrl-C, may have left; says what may be left all the same.
+    /// Deletes the rows that an aborted transfer, as by Ctrl-C, may have left; returns descriptions of those that may
+    /// remain.
     pub(super) fn clean_up(&self) -> Vec<String> {
         let Some(records) = &self.records else { return Vec::new() };
         self.tables.iter().filter_map(|table| forgotten(table, records).err()).collect()
     }
 
-    /// So many transfers, settled so closely.
+    /// The work and load of transfers until `end`, settled with this closeness.
     pub(crate) fn transfers(
         &self,
         variant: &Variant,
@@ -61,7 +62,8 @@ impl Inserting {
 }
 
 impl Session<'_, '_, Inserting> {
-    /// Makes the records of the largest level, as the experiment or the first subject describes them, unless they are made.
+    /// Makes the records of the largest level, by the experiment or the first subject's description, unless they are
+    /// made already.
     pub(super) fn make_records(&mut self, subjects: &[Watched]) -> Result<(), Halt> {
         // What a server of ours holds goes with it.
         let theirs = |variant: usize| {
@@ -88,7 +90,7 @@ impl Session<'_, '_, Inserting> {
         Ok(())
     }
 
-    /// One transfer before the trials.
+    /// Runs one transfer before the trials.
     pub(super) fn transfer(
         &mut self,
         subject: &mut Watched,

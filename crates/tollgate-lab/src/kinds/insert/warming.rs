@@ -1,7 +1,7 @@
-//! The warm-up of a run of inserts: each subject by itself, so that one whose code is compiled while it runs is not
-//! measured cold because another one used up the time.
+//! The warm-up of a run of inserts: each subject by itself, so that one that compiles its code at run time has enough
+//! time of its own.
 //!
-//! Nothing of it is in a figure.
+//! It is in no figure.
 
 use std::time::{Duration, Instant};
 
@@ -16,22 +16,22 @@ use crate::plan::{WARM_UP_LEAST, WARM_UP_MOST};
 use tollgate_facts::results::Distance;
 use tollgate_facts::stats::warm_up::{WarmUp, mser5};
 
-/// Subjects are warmed up by transfers of at most so many records.
+/// Most records of a transfer that warms a subject up.
 const RECORDS_MAX: u64 = 100;
-/// A variant whose transfer would take longer stays at its level.
+/// Longest expected transfer for which a variant moves to the next level.
 const TRANSFER_MOST: Duration = Duration::from_millis(50);
 
-/// A variant while its subject is warmed up: it begins with few records, and gets more as long as it is quick.
+/// A variant while its subject is warmed up: it begins with few records, and gets more while it is fast.
 struct Climber {
     slot: usize,
-    /// Position of its level in the plan; `None` once it failed at the least one.
+    /// Position of its level in the plan; `None` once the lowest one failed.
     at: Option<usize>,
-    /// The first position that it cannot have.
+    /// The first position that it cannot reach.
     end: usize,
 }
 
 impl Climber {
-    /// After a transfer of so long, or one that failed.
+    /// Chooses the next level after a transfer of this time, or a failed one.
     fn went(&mut self, time: Option<Duration>, levels: &[u64]) {
         let Some(at) = self.at else { return };
         match time {
@@ -64,7 +64,8 @@ impl Session<'_, '_, Inserting> {
         Ok(())
     }
 
-    /// Transfers by all variants of a subject in turn, until the time of a round is steady; says whether it became so.
+    /// Runs transfers by all variants of a subject in turn until the time of a round is steady; returns whether it
+    /// became so.
     fn warm_up_subject(&mut self, slots: &[usize], subjects: &mut [Watched]) -> Result<bool, Halt> {
         let levels = self.plan.levels.clone();
         let end = levels.iter().filter(|level| **level <= RECORDS_MAX).count().max(1);
@@ -101,7 +102,7 @@ impl Session<'_, '_, Inserting> {
         }
     }
 
-    /// One transfer: its time, unless it failed.
+    /// Runs one transfer; returns its time unless it failed.
     fn warm_up_transfer(&mut self, subject: &mut Watched, level: u64) -> Result<Option<Duration>, Halt> {
         let shape = &self.options.experiment.variants[subject.variant];
         self.observer.progress(&Progress::WarmingUp { variant: &shape.name });

@@ -1,7 +1,7 @@
-//! What is behind the rungs of a ladder: one PostgreSQL of the run's own, the link through which all gateways reach it, and
-//! the configuration of each of them.
+//! Surroundings of the gateways of a ladder: one PostgreSQL of the run's own, the link from all gateways to it, and
+//! each gateway's configuration.
 //!
-//! What it deliberately does not do: start the gateways (see [`crate::kinds::http::session`]).
+//! It does not start the gateways (see [`crate::kinds::http::session`]).
 
 use std::net::Ipv4Addr;
 use std::path::Path;
@@ -23,7 +23,7 @@ use crate::kinds::http::way::Way;
 use crate::load::scenario::Conduct;
 use crate::subject::{Child, Postgres, postgres_programs};
 
-/// The database of all rungs, and how they are configured. The server ends with this value, and the link before it.
+/// The database of all gateways, and their configuration. On drop the link ends first, then the server.
 #[derive(Debug)]
 pub(crate) struct Afar {
     link: Link,
@@ -44,7 +44,7 @@ impl Way for Afar {
 
     const IS_SEEN: bool = true;
 
-    /// Starts the server and the link, and has a gateway beside it make the tables.
+    /// Starts the server and the link, and lets a gateway bypassing the link make the tables.
     fn begin(beginning: &Beginning<'_>, _: &[Site], _: &[(String, String)]) -> Result<Afar, RunError> {
         let Beginning { options, plan, cores, store, .. } = beginning;
         let own = options.experiment.variants.iter().all(|variant| variant.peer.is_none());
@@ -68,7 +68,7 @@ impl Way for Afar {
         Ok(afar)
     }
 
-    /// One of so many work processes as the level says, which lets in as many connections as the variant says.
+    /// The configuration of a gateway with the level's work processes and the variant's limit of connections.
     fn laid(&self, variant: &Variant, level: u64, folder: &Path) -> Result<Option<Laid>, String> {
         let connections = variant.own().map_or(0, |Limit(limit)| *limit);
         self.configured((level, connections), &self.postgres.url_by(self.link.address()), folder).map(Some)

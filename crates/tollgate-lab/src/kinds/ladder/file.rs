@@ -1,7 +1,6 @@
-//! What the file of a ladder of work processes says: how far away the database is, and the limit of connections of each
-//! variant.
+//! The file of a ladder of work processes: the distance of the database, and the limit of connections of each variant.
 //!
-//! What it deliberately does not do: start anything (see [`super::afar`]).
+//! It does not start anything (see [`super::afar`]).
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -11,20 +10,20 @@ use crate::experiment::{Experiment, ExperimentError, LEVEL_MAX, Own, UpTo, Users
 use crate::kinds::http::file::list;
 use crate::kinds::http::file::served::{self, LinkFile, Served};
 
-/// Most work processes of one gateway: more than that it would refuse.
+/// Most work processes that a gateway accepts.
 const WORK_PROCESSES_MAX: u64 = 1_000;
-/// Highest limit of connections that can be tried.
+/// Highest limit of connections.
 const CONNECTIONS_MAX: u32 = 1_000_000;
 /// Most users.
 const USERS_MAX: u32 = LEVEL_MAX as u32;
-/// Users where the file says nothing.
+/// Users if the file does not say.
 const USERS_DEFAULT: u32 = 20;
 
-/// Stands for the level in the configuration.
+/// Placeholder for the level in the configuration.
 pub(super) const WORK_PROCESSES: &str = "work-processes";
-/// Stands for the variant's limit of connections.
+/// Placeholder for the variant's limit of connections.
 pub(super) const CONNECTIONS: &str = "connections";
-/// Stands for the URL of the database.
+/// Placeholder for the URL of the database.
 pub(super) const DATABASE: &str = "database";
 
 /// The keys.
@@ -38,24 +37,25 @@ pub(super) const KEYS: &[&[Keys]] = &[
     ],
 ];
 
-/// What is behind every gateway.
+/// The database of all gateways.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct DatabaseFile {
-    /// The PostgreSQL behind every gateway, which is started for the run from the machine's packages, and the link before it.
+    /// The PostgreSQL behind every gateway, which is started for the run from the machine's packages, and the link to
+    /// it.
     database: Option<LinkFile>,
 }
 
-/// Who asks.
+/// The users.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct UsersFile {
     /// Users at every level; absent: 20.
     users: Option<UpTo<USERS_MAX>>,
 }
 
-/// What tells variants apart.
+/// The limit of a variant.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct LimitFile {
-    /// Connections that the gateway has open at once; those beyond wait.
+    /// Connections that the gateway has open at once; further ones wait.
     connections: Option<UpTo<CONNECTIONS_MAX>>,
 }
 
@@ -63,7 +63,7 @@ struct LimitFile {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limit(pub(super) u32);
 
-/// Reads it.
+/// Reads the experiment.
 pub(super) fn read(document: &mut Document<'_>) -> Result<Experiment, ExperimentError> {
     let served = Served::take(document)?;
     let DatabaseFile { database } = document.take(TableName::Top)?;
@@ -109,7 +109,7 @@ mod tests {
     use crate::experiment::{Experiment, Files};
     use crate::kinds;
 
-    /// The built-in one with a piece of its text replaced.
+    /// The built-in ladder with a part of its text replaced.
     fn ladder(from: &str, to: &str) -> Result<Experiment, String> {
         let text = include_str!("../../../experiments/ladder.toml");
         assert!(text.contains(from), "{from}");

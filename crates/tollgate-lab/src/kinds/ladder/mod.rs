@@ -1,6 +1,6 @@
-//! How many work processes a gateway needs before a database that is far away: a process of its own on each rung.
+//! The number of work processes that a gateway needs for a distant database: a gateway process for each number.
 //!
-//! What it deliberately does not do: warm a link, which does not become warm.
+//! It does not warm up the link, which would not change it.
 
 mod afar;
 mod file;

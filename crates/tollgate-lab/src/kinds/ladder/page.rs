@@ -1,6 +1,6 @@
-//! A run about limits as sentences and tables: how the time of a pass falls with more work processes, beside the steps that
-//! were published, and which limit binds in each cell, with the number that decided. The terminal and Markdown draw the same
-//! tables, the page puts pictures beside them.
+//! A run about limits as sentences and tables: how the time of a pass falls with more work processes, beside the steps
+//! that were published, and the limit that slows each cell, with the number that decided. The terminal and Markdown
+//! draw the same tables, the page puts pictures beside them.
 
 use tollgate_facts::results::{Binding, Cell, Occupancy, RunResult};
 use tollgate_page::blocks::{Block, Cell as Entry, Column, Depth, Figure, Page, Section, Table};
@@ -14,13 +14,13 @@ use tollgate_page::words::marked;
 use tollgate_page::words::sentence;
 use tollgate_page::words::view::{Row, View};
 
-/// Name of the published figure that stands beside the time of a pass.
+/// Name of the published time of a pass.
 const PASS_TIME: &str = "pass time";
-/// What every picture of a gateway over time shows.
+/// Note of every picture of a gateway over time.
 const NOTE: &str = "Filled: work processes that are busy. Thin: requests that wait for one. Thick: connections that are open. The \
                     beginning of each pass is its list, which one user gets alone.";
 
-/// The page, where limits were swept.
+/// The page of a run about limits.
 pub(super) fn page(view: &View<'_>) -> Option<Page> {
     let run = view.run;
     if view.rows.iter().all(|row| row.cell.occupancy.is_none()) {
@@ -41,7 +41,7 @@ pub(super) fn page(view: &View<'_>) -> Option<Page> {
     Some(parts::page(view, claim(run), sections, Depth::Main, after, &Method::default()))
 }
 
-/// What the first variant shows that can be read: how far the time falls, and which limit is then the last one.
+/// The claim from the first readable variant: how far the time falls, and the limit at the end.
 fn claim(run: &RunResult) -> Option<Claim> {
     let variants = run.experiment.variants.iter();
     let (variant, cells) = variants.into_iter().find_map(|variant| {
@@ -83,7 +83,7 @@ fn claim(run: &RunResult) -> Option<Claim> {
     })
 }
 
-/// What work processes and connections did over time, a figure for each variant.
+/// The pictures of work processes and connections over time, one for each variant.
 fn gateways(view: &View<'_>) -> Section {
     let legend = "Seconds in which the gateway itself was walked; the turns of the others are cut out";
     let variants = view.run.experiment.variants.iter().enumerate().take(SHOWN_MAX);
@@ -95,12 +95,12 @@ fn gateways(view: &View<'_>) -> Section {
     Section::background("What the gateways did", std::iter::once(legend).chain(figures).collect())
 }
 
-/// One sentence for each variant: how far the time falls, and what binds where; of cells that may be read.
+/// One sentence for each variant, from readable cells: how far the time falls, and the limit at each level.
 fn answers(run: &RunResult) -> Vec<String> {
     run.experiment.variants.iter().filter_map(|variant| answer(run, &variant.name)).collect()
 }
 
-/// The cells of a variant that were looked at, by level.
+/// The cells of a variant with observations of its gateway, by level.
 fn looked_at<'r>(run: &'r RunResult, variant: &str) -> Vec<(&'r Cell, &'r Occupancy)> {
     let own = run.cells.iter().filter(|cell| cell.variant == variant);
     let mut cells: Vec<_> = own.filter_map(|cell| Some((cell, cell.occupancy.as_ref()?))).collect();
@@ -143,7 +143,7 @@ fn answer(run: &RunResult, variant: &str) -> Option<String> {
     Some(format!("With {variant}, {times}: {}.{aside}", told.join("; ")))
 }
 
-/// Who binds over some levels, with the numbers that decided.
+/// Describes the limit over some levels, with the numbers that decided.
 fn why(stretch: &[(&Cell, &Occupancy)]) -> String {
     let occupancy = stretch[0].1;
     let values = || stretch.iter().map(|(_, occupancy)| occupancy.value);
@@ -170,7 +170,7 @@ fn why(stretch: &[(&Cell, &Occupancy)]) -> String {
     }
 }
 
-/// The time of a pass by work processes, a column for each variant, beside what was published for the same steps.
+/// The time of a pass by work processes, a column for each variant, beside the published one for the same steps.
 fn pass_times(view: &View<'_>) -> Table {
     let run = view.run;
     let experiment = &run.experiment;
@@ -207,7 +207,7 @@ fn pass_times(view: &View<'_>) -> Table {
     Table::new(title, head).with(rows)
 }
 
-/// What binds in each cell of these variants, and the looks that show it.
+/// The table of the limit in each cell of these variants, with the observations behind it.
 fn bindings(view: &View<'_>, is_wanted: &dyn Fn(&str) -> bool) -> Table {
     let of = |part: f64, whole: f64| format!("{} of {}", number::three_digits(part), number::grouped(whole, 0));
     let row = |row: &Row<'_>| {
@@ -274,7 +274,7 @@ fn bound(view: &View<'_>, cell: &Cell, seen: &Occupancy) -> String {
     view.figure(&cell.variant, cell.level, text).numbered()
 }
 
-/// What the tables have in common, for below them.
+/// Notes common to the tables, for below them.
 fn legend(run: &RunResult) -> Vec<String> {
     let costs = run.cells.iter().filter_map(|cell| cell.occupancy?.look_cpu_us).reduce(f64::max);
     let cost = costs.map(|cost| {

@@ -1,4 +1,4 @@
-//! What a run of a ladder measures: each variant has a process at each level, which is warmed up by a pass at least.
+//! The plan of a ladder: each variant has a process at each level, warmed up by at least one pass.
 
 use std::time::Duration;
 
@@ -7,23 +7,23 @@ use crate::experiment::Experiment;
 use crate::kinds::http::between;
 use crate::plan::{BLOCKS_LEAST, Note, Plan, PlanOptions, TRIALS_PER_BLOCK, blocks_within, goes_through, seconds};
 
-/// Passes before anything counts, for so long at least: they open the connections to the database.
+/// Least time of the passes before anything counts: they open the connections to the database.
 pub(super) const WARM_UP: Duration = Duration::from_millis(500);
-/// Entities of the flights' list, which a ladder's pass asks for.
+/// Entities in the list of flights, all of which a pass requests.
 const DETAILS_LIKELY: u32 = 400;
-/// What a ladder's gateway and the database likely add to the round trip of an answer, and of a list.
+/// Expected time of a ladder's gateway and database for an answer, and for a list, beside the round trip.
 const WORK_LIKELY: Duration = Duration::from_micros(800);
 const LIST_LIKELY: Duration = Duration::from_millis(10);
 
-/// To make and start the database of a ladder, and to fill it.
+/// Time to make, start and fill the database of a ladder.
 const DATABASE: Duration = Duration::from_secs(4);
-/// What a load takes that lasts so long at least and ends on a whole pass.
+/// Time of a load that lasts at least `least` and ends on a whole pass.
 fn whole_passes(pass: Duration, least: Duration) -> Duration {
     let count = least.as_nanos().div_ceil(pass.as_nanos().max(1)).max(1);
     pass * u32::try_from(count).unwrap_or(u32::MAX)
 }
 
-/// The plan.
+/// Plans the run.
 pub(super) fn plan(experiment: &Experiment, options: &PlanOptions) -> Result<Plan, String> {
     goes_through(experiment, options, "each of its levels is measured by itself")?;
     let mut plan = Plan::draft(experiment, options, &options.extent.defaults())?;
@@ -49,7 +49,7 @@ pub(super) fn plan(experiment: &Experiment, options: &PlanOptions) -> Result<Pla
     Ok(plan)
 }
 
-/// What is told of it.
+/// Notes on the plan.
 pub(super) fn notes(experiment: &Experiment, plan: &Plan) -> Vec<Note> {
     let (users, round_trip) = (experiment.users(1), plan.round_trip.as_millis());
     let cell = seconds(plan.cell.unwrap_or_default());

@@ -1,6 +1,6 @@
 //! The same request again and again.
 //!
-//! What it deliberately does not do: ask (see [`crate::load::request`]).
+//! It does not send requests (see [`crate::load::request`]).
 
 mod page;
 

@@ -1,5 +1,5 @@
-//! A run about mediation as tables: where throughput is largest, what a payload of one and of five KiB costs, and the
-//! memory. The terminal and Markdown draw the same ones, the page puts pictures beside them.
+//! A run about mediation as tables: the levels of largest throughput, the cost of payloads of one and of five KiB, and
+//! memory. The terminal and Markdown show the same tables, the page adds pictures.
 
 use tollgate_facts::results::{Cell, Estimate, Rank, RunResult, Scaling, Toll, Variant};
 use tollgate_facts::stats::scalability::Law;
@@ -16,23 +16,23 @@ use tollgate_page::parts::{self, SHOWN_MAX, cards, peers, tolls, watched};
 use tollgate_page::words::sentence;
 use tollgate_page::words::view::{self, Row, Timed, View};
 
-/// The level that is shown beside the knee: the least that was published.
+/// The level shown beside the knee: the lowest published one.
 const FEW_USERS: u64 = 20;
 
 /// Points of a fitted curve.
 const CURVE_POINTS: usize = 40;
-/// The law is drawn up to so many times the largest measured level.
+/// The law is drawn up to this multiple of the largest measured level.
 const BEYOND: f64 = 1.5;
-/// Warm-ups that one picture shows.
+/// Most warm-ups in one picture.
 const WARM_UPS_MAX: usize = 12;
 
-/// What is different where something stands between users and a backend.
+/// The method of a run about mediation.
 const MEDIATION: &str = "Backends and mediator are processes of their own. A subject has the connections of the variant and the \
     level that are measured and no others: they are opened before a trial while its users are at it, uncounted, and closed \
     behind it. Its backend runs on the same cores, and its CPU time is kept beside the subject's: where both fill their cores, \
     the time is both's, and the toll is read from the subject's CPU time.";
 
-/// The page, where something stands between users and a backend.
+/// The page of a run about mediation.
 pub(super) fn page(view: &View<'_>) -> Option<Page> {
     let run = view.run;
     let is_it = run.experiment.variants.iter().any(|variant| variant.backend.is_some());
@@ -54,7 +54,7 @@ pub(super) fn page(view: &View<'_>) -> Option<Page> {
     Some(parts::page(view, None, sections, Depth::Main, vec![watched::section(view)], &method))
 }
 
-/// Payloads, memory and the law, and how peers became warm.
+/// Payloads, memory and the law, and the warm-up of peers.
 fn own_tables(view: &View<'_>) -> Section {
     let tables = [scalings(view), payloads(view), processes(view), memory(view.run)];
     let mut blocks: Vec<Block> = parts::filed("mediation", tables).collect();
@@ -63,16 +63,16 @@ fn own_tables(view: &View<'_>) -> Section {
     Section::main("Payloads, memory, scalability", blocks)
 }
 
-/// Why a level stands for the run.
+/// Reasons that a level represents the run.
 const FEW: &str = "few users";
 const KNEE: &str = "the knee";
-/// Our own mediations answered most there; the law is not identified.
+/// The level of most answers of our own mediations; the law is not identified.
 const MOST: &str = "where most was answered";
-/// In a run of too few levels for more to be said.
+/// The last level of a run with few levels.
 const LAST: &str = "the most users";
 
-/// The levels at which tolls are shown: with few users, and at the knee of our own mediations or where they answered most
-/// together; in a run of few levels with the most users.
+/// The levels at which tolls are shown: with few users, and at the knee of our own mediations or with most of their
+/// answers; in a run of few levels with the most users.
 fn toll_levels(run: &RunResult) -> Vec<(u64, &'static str)> {
     let levels = &run.experiment.levels;
     let few = levels.iter().copied().find(|level| *level >= FEW_USERS).or(levels.last().copied());
@@ -94,7 +94,8 @@ fn toll_levels(run: &RunResult) -> Vec<(u64, &'static str)> {
     chosen
 }
 
-/// The level at which these variants answered most together, each counting alike; of levels that all of them can be read at.
+/// The level at which these variants together have most answers, each weighted alike; of levels at which all are
+/// readable.
 fn best_together(run: &RunResult, scalings: &[&Scaling]) -> Option<u64> {
     if scalings.is_empty() {
         return None;
@@ -110,7 +111,7 @@ fn best_together(run: &RunResult, scalings: &[&Scaling]) -> Option<u64> {
     rated.max_by(|one, other| one.1.total_cmp(&other.1)).map(|(level, _)| level)
 }
 
-/// Why laws are not identified, each reason with the variants that it holds for.
+/// The reasons that laws are not identified, each with its variants.
 fn reasons(run: &RunResult) -> Vec<String> {
     let doubts = run.scalings.iter().filter_map(|scaling| Some((scaling.doubt.as_deref()?, scaling.variant.as_str())));
     let text = |(doubt, variants): (&str, Vec<&str>)| format!("{NOT_IDENTIFIED} for {}: {doubt}", variants.join(", "));
@@ -119,7 +120,7 @@ fn reasons(run: &RunResult) -> Vec<String> {
 
 const NOT_IDENTIFIED: &str = "not identified";
 
-/// The law of each variant, or why there is none.
+/// The table of each variant's law.
 fn scalings(view: &View<'_>) -> Table {
     let told = |scaling: &Scaling, estimate: Option<Estimate>, factor| {
         let shown = estimate.filter(|_| scaling.doubt.is_none());
@@ -142,7 +143,7 @@ fn scalings(view: &View<'_>) -> Table {
     )
 }
 
-/// What a small and a large payload cost, side by side, at the levels that stand for the run.
+/// The costs of a small and a large payload, side by side, at the levels that represent the run.
 fn payloads(view: &View<'_>) -> Table {
     let is_payload = |row: &&Row<'_>| row.cell.variant.ends_with("-1k") || row.cell.variant.ends_with("-5k");
     let ratio = |toll: &Toll| match toll.verdict.is_plain() {
@@ -173,14 +174,14 @@ fn payloads(view: &View<'_>) -> Table {
     )
 }
 
-/// Bytes in both directions.
+/// Throughput of bytes in both directions, in MB/s.
 fn megabytes_per_second(cell: &Cell) -> f64 {
     let bytes = (cell.bytes_received + cell.bytes_sent) as f64 / cell.requests.max(1) as f64;
     bytes * cell.requests_per_second.mean / 1e6
 }
 
-/// The memory of each process over the whole run. Levels take turns in one process, which keeps what it once needed:
-/// there is no memory of so many users.
+/// The memory of each process over the whole run. Levels take turns in one process, which keeps its memory, so there is
+/// no figure for each number of users.
 fn memory(run: &RunResult) -> Table {
     let subject = |variant: &Variant| match (&variant.backend, &variant.peer) {
         (Some(backend), _) => format!("the backend {backend}"),
@@ -208,7 +209,7 @@ fn memory(run: &RunResult) -> Table {
     Table::new("Memory of each process, over the whole run", head).with(subjects.iter().filter_map(row))
 }
 
-/// Threads and the backend's part at the levels that stand for the run and at the highest one.
+/// Threads and the backend's part at the levels that represent the run and at the highest one.
 fn processes(view: &View<'_>) -> Table {
     let run = view.run;
     let mut levels: Vec<u64> = toll_levels(run).into_iter().map(|(level, _)| level).collect();
@@ -282,7 +283,7 @@ fn response_times(view: &View<'_>) -> Figure {
         .data(table, "response-times-over-users.csv")
 }
 
-/// How peers became warm: what compiles its code while it runs shows here.
+/// The warm-up of peers: those that compile their code at run time show it here.
 fn warm_ups(view: &View<'_>) -> Option<Figure> {
     let run = view.run;
     let is_peers = |name: &str| run.experiment.variant(name).is_some_and(|variant| variant.peer.is_some());
@@ -316,7 +317,7 @@ fn warm_ups(view: &View<'_>) -> Option<Figure> {
     )
 }
 
-/// Who was measured in one process, which is then everybody's.
+/// Explains that variants share one process, and so its memory.
 const SHARED: &str = "All mediations of one subject share its process, and levels take turns in it: its memory is that of all of them, not of so \
      many users, and no interval holds what differs from one start to the next. Connections are those of the variant and the \
      level alone. A toll on CPU time is that of mediator and backend together over the backend by itself; \

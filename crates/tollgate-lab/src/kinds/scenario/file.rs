@@ -1,6 +1,6 @@
 //! The shape of a scenario in an experiment's TOML file, as a user writes it.
 //!
-//! It deliberately does not judge: see [`super::played`].
+//! It does not check values: see [`super::played`].
 
 use std::collections::BTreeMap;
 
@@ -13,63 +13,64 @@ use crate::experiment::At;
 use crate::traffic::feed::{FeedEnd, Order};
 use crate::traffic::scenario::Think;
 
-/// What variants play, and how they are loaded.
+/// The scenarios of variants, and their load.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct ScenariosFile {
-    /// For `rate` and `stages`: how a scenario is loaded.
+    /// For `rate` and `stages`: the load of a scenario.
     pub(super) load: Option<At<LoadFile>>,
-    /// What the users of a variant do, for `scenario`.
+    /// The steps of a variant's users, for `scenario`.
     #[serde(default, rename = "scenario")]
     pub(super) scenarios: Vec<ScenarioFile>,
 }
 
-/// What a variant plays.
+/// The scenario of a variant.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct PlayedFile {
-    /// For `scenario`: the name of the one that its users play, where there are several.
+    /// For `scenario`: the name of the scenario that its users play, if there are several.
     pub(super) scenario: Option<At<String>>,
-    /// For `scenario`: variables and what they are for this variant.
+    /// For `scenario`: variables and their values for this variant.
     #[serde(default)]
     pub(super) variables: BTreeMap<String, At<String>>,
-    /// For `scenario` over users: iterations of this variant begin at a rate, whatever it answers; absent: users wait.
+    /// For `scenario` over users: iterations of this variant begin at a rate, regardless of its answers; absent: users
+    /// wait.
     pub(super) model: Option<At<ModelFile>>,
 }
 
-/// A sequence of requests that each user goes through again and again: one iteration is one unit of work.
+/// A sequence of requests that each user repeats: one iteration is one unit of work.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ScenarioFile {
-    /// Short name: a variant says by it which scenario is its own, where there are several.
+    /// Short name, by which a variant names its scenario if there are several.
     pub(super) name: At<String>,
     /// Prefixes of its XPath expressions, and their namespaces.
     #[serde(default)]
     pub(super) namespaces: BTreeMap<String, String>,
-    /// How long a user thinks behind each step that does not say it itself; absent: not at all.
+    /// Think time of a user after each step without its own; absent: none.
     pub(super) think: Option<At<Think>>,
     /// Files of values: each iteration takes a row of each, whose columns are variables.
     #[serde(default, rename = "feed")]
     pub(super) feeds: Vec<FeedFile>,
-    /// What each user does once before anything counts.
+    /// Steps of each user once before anything counts.
     #[serde(default)]
     pub(super) setup: Vec<StepFile>,
-    /// What each user does again and again.
+    /// Steps that each user repeats.
     #[serde(default, rename = "step")]
     pub(super) steps: Vec<StepFile>,
-    /// What each user does once when nothing counts any more.
+    /// Steps of each user once when nothing counts any more.
     #[serde(default)]
     pub(super) teardown: Vec<StepFile>,
 }
 
-/// One request and what is done with its answer.
+/// One request, and the use of its answer.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct StepFile {
-    /// Short name, unique in the scenario: its figures stand under it.
+    /// Short name, unique in the scenario, for its figures.
     pub(super) name: At<String>,
-    /// The method; absent: GET, or POST where there is a body.
+    /// The method; absent: GET, or POST with a body.
     pub(super) method: Option<At<String>>,
-    /// Path and query: with a slash in front from the host on, else beside the variant's `url`. `{{name}}` stands for a
-    /// variable, here as in headers, bodies and assertions.
+    /// Path and query: with a leading slash relative to the host, else relative to the variant's `url`. `{{name}}` is
+    /// replaced by a variable, here as in headers, bodies and assertions.
     pub(super) path: At<String>,
     /// `"fetch"`: it asks for a token against forged requests (`X-CSRF-Token: Fetch`), which all later steps that write
     /// send along.
@@ -81,19 +82,19 @@ pub(super) struct StepFile {
     pub(super) body: Option<At<String>>,
     /// A file beside this one that is the body.
     pub(super) body_file: Option<At<String>>,
-    /// The statuses that are wanted, such as `201` or `"2xx,404"`; absent: 2xx.
+    /// The expected statuses, such as `201` or `"2xx,404"`; absent: 2xx.
     pub(super) status: Option<At<StatusFile>>,
-    /// How long the user thinks behind it.
+    /// Think time of the user after it.
     pub(super) think: Option<At<Think>>,
-    /// Variables, and where in the answer their values stand.
+    /// Variables, each with the place of its value in the answer.
     #[serde(default)]
     pub(super) extract: BTreeMap<String, At<SourceFile>>,
-    /// What holds of every valid answer.
+    /// Assertions on every valid answer.
     #[serde(default)]
     pub(super) assert: Vec<At<AssertFile>>,
 }
 
-/// Statuses that are wanted.
+/// Expected statuses.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(untagged, expecting = "expected statuses, such as `201` or `\"2xx,404\"`")]
 pub(super) enum StatusFile {
@@ -103,7 +104,7 @@ pub(super) enum StatusFile {
     Text(String),
 }
 
-/// What a step does about forged requests.
+/// Use of a token against forged requests in a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum CsrfName {
@@ -117,16 +118,16 @@ pub(super) enum CsrfName {
 pub(super) struct FeedFile {
     /// A CSV file beside this one, whose first row names the columns.
     pub(super) file: At<String>,
-    /// In which order rows are taken; absent: `"in-order"`, by each user for itself.
+    /// The order in which rows are taken; absent: `"in-order"`, by each user separately.
     #[serde(default)]
     pub(super) order: Order,
-    /// What comes behind the last row; absent: `"again"`.
+    /// Behavior after the last row; absent: `"again"`.
     #[serde(default)]
     pub(super) end: FeedEnd,
 }
 
-/// Where in an answer a text stands: at one of `json`, `xpath` and `header`, else in the whole body; `regex` then takes its
-/// first group, or all that it matches, out of that.
+/// The place of a text in an answer: at one of `json`, `xpath` and `header`, else the whole body; `regex` then takes
+/// its first group, or the whole match, from it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "where the value stands; such as `{ json = \"/value/0/id\" }`")]
 pub(super) struct SourceFile {
@@ -140,8 +141,8 @@ pub(super) struct SourceFile {
     pub(super) regex: Option<String>,
 }
 
-/// What holds of a text of an answer; with none of `equals`, `contains`, `matches` and the lengths that it is there, and of
-/// an XPath condition that it is true.
+/// An assertion on a text of an answer. Without `equals`, `contains`, `matches` and the lengths the text must exist,
+/// and an XPath condition must be true.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a table; such as `assert = [{ json = \"/value/0/id\", equals = \"1\" }]`")]
 pub(super) struct AssertFile {
@@ -153,14 +154,14 @@ pub(super) struct AssertFile {
     pub(super) header: Option<String>,
     /// A regular expression.
     pub(super) regex: Option<String>,
-    /// What it is.
+    /// Its value.
     pub(super) equals: Option<String>,
-    /// What stands in it.
+    /// A part of it.
     pub(super) contains: Option<String>,
-    /// A regular expression that it matches somewhere.
+    /// A regular expression that matches a part of it.
     pub(super) matches: Option<String>,
-    /// How many bytes it has at least.
+    /// Its least length in bytes.
     pub(super) bytes_min: Option<u64>,
-    /// How many bytes it has at most.
+    /// Its largest length in bytes.
     pub(super) bytes_max: Option<u64>,
 }

@@ -1,6 +1,6 @@
-//! How a scenario is loaded where users do not simply wait: at a rate, and in stages.
+//! The load of users who do not simply wait: at a rate, and in stages.
 //!
-//! What it deliberately does not do: ask (see [`crate::load::scenario`]).
+//! It does not send requests (see [`crate::load::scenario`]).
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,54 +14,55 @@ use crate::kinds::http::shape::LoadShape;
 use crate::traffic::stages::{Stage, Stages, Unit};
 use tollgate_facts::results::Arrivals;
 
-/// Users at a rate, where the file does not say how many there may be.
+/// Most users at a rate if the file does not say.
 pub(super) const USERS_DEFAULT: u32 = 200;
 /// Most users at a rate.
 pub(super) const USERS_MAX: u32 = 20_000;
 
-/// How a scenario is loaded.
+/// The load of a scenario.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct LoadFile {
-    /// At a rate: how the intended starts of iterations lie; absent: equally far apart.
+    /// At a rate: the distribution of the intended starts of iterations; absent: equal intervals.
     arrivals: Option<At<Arrivals>>,
-    /// At a rate: users at most, each of whom does the setup; absent: 200. What is due while all of them are at work waits.
+    /// At a rate: most users, each of whom does the setup; absent: 200. While all of them are busy, due iterations
+    /// wait.
     users_max: Option<At<UpTo<USERS_MAX>>>,
-    /// For `stages`: what is asked for one after the other. A trial goes through all of them.
+    /// For `stages`: the stages in their order. A trial goes through all of them.
     #[serde(default, rename = "stage")]
     stages: Vec<StageFile>,
 }
 
-/// A stage: leads evenly from one number of users, or iterations per second, to another.
+/// A stage: changes the number of users, or iterations per second, evenly to another.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct StageFile {
-    /// Short name, unique: its figures stand under it.
+    /// Short name, unique, for its figures.
     name: At<String>,
-    /// How long it lasts.
+    /// Its length.
     seconds: f64,
-    /// Users that it leads to.
+    /// Users at its end.
     users: Option<f64>,
-    /// Iterations per second that it leads to; all stages have users, or all have rates.
+    /// Iterations per second at its end; all stages have users, or all have rates.
     rate: Option<f64>,
-    /// What it begins with; absent: what the one before it led to, of the first one nothing.
+    /// Users or rate at its start; absent: the end of the previous stage, for the first one zero.
     from: Option<f64>,
 }
 
-/// Levels are iterations that begin in a second.
+/// The factor of levels that are iterations begun each second.
 pub(super) const RATE: Factor = Factor {
     name: "rate",
     unit: "per second",
     about: "Iterations of a scenario that begin in a second, whatever the subject does.",
 };
-/// What is asked for changes while a trial lasts.
+/// The factor of a load that changes during a trial.
 pub(super) const STAGES: Factor = Factor {
     name: "stages",
     unit: "",
     about: "Users or rate of a scenario, changing while a trial lasts, as `load` says.",
 };
 
-/// How a scenario is loaded, where the factor is no number of users.
+/// The load of a scenario if the factor is not a number of users.
 pub(super) fn shape(file: Option<At<LoadFile>>, document: &Document<'_>) -> Result<Option<LoadShape>, ExperimentError> {
     let checker = &document.checker;
     let factor = document.heading.factor;

@@ -1,6 +1,6 @@
-//! Scenarios: steps that each user goes through again and again, as many users as wait, at a rate, or in stages.
+//! Scenarios: steps that each user repeats, with a number of users who wait, at a rate, or in stages.
 //!
-//! What it deliberately does not do: ask (see [`crate::load::scenario`]).
+//! It does not send requests (see [`crate::load::scenario`]).
 
 mod file;
 mod load;
@@ -46,9 +46,9 @@ pub(super) const KIND: Listed = Listed {
     ..http::kind::<Playing>()
 };
 
-/// At a rate slices are so much longer: users are not busy throughout.
+/// Factor by which slices are longer at a rate: users are not busy throughout.
 const RATE_SLICES: u32 = 10;
-/// Of a scenario whose first iteration fails so many more are played: only some rows may be at fault.
+/// Further iterations of a scenario whose first one fails: only some rows may be at fault.
 const FURTHER_ITERATIONS: u64 = 4;
 
 fn read(document: &mut Document<'_>) -> Result<Experiment, ExperimentError> {
@@ -90,8 +90,8 @@ fn plan(experiment: &Experiment, options: &PlanOptions) -> Result<Plan, String> 
     Ok(plan)
 }
 
-/// For how long users who wait think in an iteration, at most: in a shorter trial some of them would not be seen at all, and
-/// others each time.
+/// Longest think time of waiting users in an iteration: in a shorter trial some users would never be seen, and others
+/// always.
 fn thought(experiment: &Experiment, plan: &Plan) -> Duration {
     let is_closed = |variant: &&Variant| LoadShape::of(experiment, variant).is_none();
     let of_variant = |variant: &Variant| {
@@ -102,7 +102,7 @@ fn thought(experiment: &Experiment, plan: &Plan) -> Duration {
     plan.variants_of(experiment).filter(is_closed).map(of_variant).max().unwrap_or_default()
 }
 
-/// By how its users are loaded.
+/// The plan by the load of its users.
 fn loaded(experiment: &Experiment, options: &PlanOptions) -> Result<Plan, String> {
     let stages = experiment.own().and_then(|shape: &LoadShape| shape.stages.as_ref());
     if experiment.variants.iter().all(|variant| LoadShape::of(experiment, variant).is_none()) {

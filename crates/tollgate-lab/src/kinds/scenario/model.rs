@@ -1,6 +1,6 @@
 //! A variant whose iterations begin at a rate, beside others whose users wait: open beside closed in one experiment.
 //!
-//! What it deliberately does not do: ask (see [`crate::load::scenario`]), or know what a rate is that another variant says.
+//! It does not send requests (see [`crate::load::scenario`]), or know the rate that another variant gives.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -12,18 +12,18 @@ use crate::kinds::http::CONCURRENCY;
 use crate::traffic::stages::RATE_MAX;
 use tollgate_facts::results::{Arrivals, OpenModel, OpenRate};
 
-/// At which rate iterations of a variant begin: `rate_of` or `rate`.
+/// The rate at which iterations of a variant begin: `rate_of` or `rate`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a table; such as `model = { rate_of = \"closed\" }`")]
 pub(super) struct ModelFile {
-    /// The variant whose throughput it is: its baseline, or one below that. It is what that one's users, who wait, got done
-    /// at the same level in its trials so far.
+    /// The variant with that throughput: its baseline, or one below that. The rate is the throughput of its users, who
+    /// wait, at the same level in its trials so far.
     rate_of: Option<At<String>>,
-    /// Iterations that begin in a second, at each level.
+    /// Iterations that begin each second, at each level.
     rate: Option<At<f64>>,
-    /// How their intended starts lie; absent: `"poisson"`.
+    /// Distribution of the intended starts; absent: `"poisson"`.
     arrivals: Option<Arrivals>,
-    /// Users at most, each of whom does the setup; absent: 200. What is due while all of them are at work waits.
+    /// Most users, each of whom does the setup; absent: 200. While all of them are busy, due iterations wait.
     users_max: Option<UpTo<USERS_MAX>>,
 }
 

@@ -1,6 +1,6 @@
 //! From the file's scenarios to [`Scenario`]s: every rule about their names, texts and expressions.
 //!
-//! It deliberately looks at nothing outside the text but for the files that it names.
+//! It reads nothing but the text and the files that it names.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -31,12 +31,12 @@ const STEPS_MAX: usize = 64;
 const VARIABLES_MAX: usize = 512;
 /// Longest time to think in milliseconds: as long as a trial may be.
 const THINK_MS_MAX: u32 = 60_000;
-/// What a compiled regular expression may take.
+/// Largest size of a compiled regular expression, in bytes.
 const PATTERN_BYTES_MAX: usize = 1 << 20;
 /// Methods that write, and so send a token against forged requests along.
 const WRITING: [&str; 5] = ["POST", "PUT", "PATCH", "MERGE", "DELETE"];
 
-/// What each variant plays, in the order of the file.
+/// The scenario of each variant, in the order of the file.
 pub(super) fn played(
     document: &Document<'_>,
     scenarios: &[ScenarioFile],
@@ -63,7 +63,7 @@ pub(super) fn played(
     Ok(players.iter().map(played).collect())
 }
 
-/// A variant, as far as it plays.
+/// A variant with its scenario.
 struct Player<'a> {
     way: &'a VariantFile,
     variables: &'a BTreeMap<String, At<String>>,
@@ -122,7 +122,7 @@ impl Checker<'_> {
         Ok(Scenario { name: file.name.as_ref().clone(), variables, feeds, setup, steps, teardown })
     }
 
-    /// The variables that variants set: each sets all of them.
+    /// The variables that variants set: each variant of a scenario sets all of them.
     fn constants(
         &self,
         file: &ScenarioFile,
@@ -170,13 +170,13 @@ impl Checker<'_> {
     }
 }
 
-/// Checks one step after the other, in the order in which users do them.
+/// Checks the steps, in the order in which users do them.
 struct StepWriter<'c> {
     checker: &'c Checker<'c>,
     file: &'c ScenarioFile,
-    /// Those that have a value by now.
+    /// Variables with a value so far.
     variables: Vec<String>,
-    /// Whether a step before fetched a token against forged requests.
+    /// Whether an earlier step fetched a token against forged requests.
     has_token: bool,
 }
 
@@ -290,7 +290,7 @@ impl StepWriter<'_> {
         self.text(text, span, Escape::of_fields(fields)).map(Some)
     }
 
-    /// A text whose variables all have values by now.
+    /// Parses a text whose variables must all have values so far.
     fn text(&self, text: &str, span: Range<usize>, escape: Escape) -> Result<Text, ExperimentError> {
         let pieces = template::parse(text)
             .map_err(|error| self.fault(span.clone(), &error.message, "a variable stands as `{{name}}`"))?;
@@ -394,7 +394,7 @@ impl StepWriter<'_> {
     }
 }
 
-/// Why a name cannot be a variable's beside these, and what helps.
+/// The reason that a name cannot be a variable's beside these, with a remedy.
 fn refused(name: &str, known: &[String]) -> Option<(String, &'static str)> {
     if BUILT_IN.contains(&name) {
         return Some((format!("`{name}` is a variable of tollgate's own"), "take another name"));

@@ -1,4 +1,4 @@
-//! Bad scenarios as data: what their authors see, and what helps.
+//! Bad scenarios as data, with the messages to their authors.
 
 use crate::experiment::{Experiment, ExperimentError};
 use crate::plan::{Plan, PlanOptions};

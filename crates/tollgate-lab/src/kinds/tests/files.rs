@@ -1,4 +1,4 @@
-//! Bad experiments as data: each with the whole message that its author would see.
+//! Bad experiments as data, each with the whole message to its author.
 
 use crate::experiment::{Extent, Location, UpTo, Variant};
 use crate::kinds::*;

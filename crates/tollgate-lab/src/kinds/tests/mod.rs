@@ -6,7 +6,7 @@ mod plans;
 use tollgate_facts::results::RunResult;
 use tollgate_report::{RenderOptions, render};
 
-/// What a reader sees of a run in each form, without the marks of its layout: the form and the words.
+/// The text of a run in each format, without the marks of its layout: format and words.
 pub(crate) fn shown_in_each(run: &RunResult) -> [(&'static str, String); 3] {
     ["terminal", "markdown", "html"].map(|name| {
         let options = RenderOptions { width: 400, ..Default::default() };

@@ -1,6 +1,6 @@
 //! A walk over a list and the entities that it names, by users who share it.
 //!
-//! What it deliberately does not do: ask (see [`crate::load::walk`]).
+//! It does not send requests (see [`crate::load::walk`]).
 
 mod page;
 

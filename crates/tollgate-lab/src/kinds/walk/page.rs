@@ -8,7 +8,7 @@ use tollgate_page::parts::{self, cards, curves, peers, tolls, watched};
 use tollgate_page::words::sentence;
 use tollgate_page::words::view::View;
 
-/// The page; every result has one.
+/// The page; it exists for every result.
 pub(super) fn page(view: &View<'_>) -> Option<Page> {
     let before = vec![cards::section(view), tolls::section(view), peers::section(view)];
     let mut after = curves::sections(view, "Response times");

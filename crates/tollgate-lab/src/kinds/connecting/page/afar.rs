@@ -1,6 +1,6 @@
-//! First requests over lines of several lengths: how many round trips each waits for, and where its time goes.
+//! First requests over lines of several lengths: their round trips, and the parts of their time.
 //!
-//! It orders what the result holds; the slopes are computed where trials are.
+//! It arranges what the result contains; slopes are computed with the trials.
 
 use super::tables::encryption;
 use tollgate_facts::results::{Encryption, Estimate, RoundTripCost, RunResult};
@@ -19,7 +19,7 @@ pub(super) fn section(view: &View<'_>) -> Option<Section> {
     Section::background("Against distance", pictures.collect()).some()
 }
 
-/// The answer, a sentence for each way of encrypting, with what is in doubt of it.
+/// The answers, a sentence for each way of encrypting, with its doubts.
 pub(super) fn answers(run: &RunResult) -> Vec<String> {
     let of_way = |way: &str| {
         let own = || run.round_trips.iter().filter(|cost| cost.way == way);
@@ -35,7 +35,7 @@ pub(super) fn answers(run: &RunResult) -> Vec<String> {
     ways(run).into_iter().map(of_way).collect()
 }
 
-/// The answer in one sentence, of the first way of encrypting.
+/// The answer in one sentence, for the first way of encrypting.
 pub(super) fn claim(run: &RunResult) -> Option<Claim> {
     let way = ways(run).into_iter().next()?;
     let of = |wanted: Encryption| {
@@ -79,13 +79,13 @@ fn cells<'r>(run: &'r RunResult, way: &str) -> Vec<Named<'r>> {
     run.experiment.variants.iter().flat_map(|variant| of_variant(&variant.name)).collect()
 }
 
-/// The levels of a way of encrypting, each with the length that was asked.
+/// The levels of a way of encrypting, each with the length asked.
 fn levels(run: &RunResult, way: &str) -> Vec<(u64, f64)> {
     let own = run.experiment.named_levels.iter().filter(|named| named.way_title() == way);
     own.filter_map(|named| Some((named.level, named.round_trip_ms?))).collect()
 }
 
-/// What the tables say, in sentences.
+/// Explanations of the tables, in sentences.
 pub(super) fn legend(view: &View<'_>) -> Vec<String> {
     let run = view.run;
     let mut texts = vec![
@@ -102,10 +102,10 @@ pub(super) fn legend(view: &View<'_>) -> Vec<String> {
     texts
 }
 
-/// Ten segments on Ethernet.
+/// Size of ten segments on Ethernet.
 const INITIAL_WINDOW_BYTES: u64 = 14_480;
 
-/// How many round trips a request on a fresh connection waits for.
+/// The table of round trips that a request on a fresh connection waits for.
 pub(super) fn slopes(view: &View<'_>) -> Table {
     let run = view.run;
     let marks = |cost: &RoundTripCost| {
@@ -157,7 +157,7 @@ fn unsaid(view: &View<'_>, way: &str) -> Vec<TableRow> {
     names.filter(|name| !has_line(name) && is_refused(name)).map(row).collect()
 }
 
-/// Where the time of a first request goes.
+/// The table of the parts of a first request's time.
 pub(super) fn first_requests(view: &View<'_>) -> Table {
     let run = view.run;
     let row = |row: &Row<'_>| {

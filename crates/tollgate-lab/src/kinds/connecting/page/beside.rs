@@ -1,5 +1,5 @@
-//! What stands beside the tables of the levels: peaks against their limits, the speed of the cryptography, and what was
-//! published with ours at its side.
+//! Tables beside those of the levels: peaks against their limits, the speed of cryptography, and published figures
+//! beside ours.
 
 use super::tables::{self, encryption};
 use tollgate_facts::results::{Cell, Encryption, Figure, Peak, Published, RunResult};
@@ -8,10 +8,10 @@ use tollgate_page::gather::by_key;
 use tollgate_page::number;
 use tollgate_page::words::view::View;
 
-/// The rate of the published shares of a core, in requests per second.
+/// The rate at which the published shares of a core were measured, in requests per second.
 const RATE_PUBLISHED: f64 = 75.0;
 
-/// The most that was seen of each thing that has a limit, over all variants and levels, and where.
+/// The peak of each limited resource, over all variants and levels, and where it was.
 pub(crate) fn peaks(run: &RunResult) -> Table {
     let row = |(name, own): (&String, Vec<&Peak>)| {
         let most = own.into_iter().max_by(|one, other| one.value.total_cmp(&other.value))?;
@@ -26,7 +26,7 @@ pub(crate) fn peaks(run: &RunResult) -> Table {
     Table::new(title, ["of what", "peak", "limit", "with"]).with(rows)
 }
 
-/// How fast the cryptography is.
+/// The table of the speed of cryptography.
 pub(crate) fn crypto(run: &RunResult) -> Table {
     let row = |speed: &tollgate_facts::results::CryptoSpeed| {
         let estimate = speed.estimate.filter(|estimate| estimate.n > 1);
@@ -41,7 +41,7 @@ pub(crate) fn crypto(run: &RunResult) -> Table {
     Table::new(title, ["what", "speed", "95 %", "unit"]).with(run.crypto.iter().map(row))
 }
 
-/// Published figures, and ours where there is one that corresponds.
+/// Published figures, each beside ours if there is one that corresponds.
 pub(crate) fn published(view: &View<'_>) -> Option<Table> {
     let run = view.run;
     let level = level_beside(run)?;
@@ -60,7 +60,7 @@ pub(crate) fn published(view: &View<'_>) -> Option<Table> {
     Some(Table::new(title, ["figure", "published", "ours", "published of"]).with(run.published.iter().map(row)))
 }
 
-/// The level that comes nearest to what was published: a key of RSA-2048, else the first.
+/// The level closest to the published measurement: a key of RSA-2048, else the first.
 fn level_beside(run: &RunResult) -> Option<u64> {
     let measured = |level: u64| run.cells.iter().any(|cell| cell.level == level);
     let named = run.experiment.named_levels.iter().filter(|named| named.key == "rsa-2048").map(|named| named.level);
@@ -94,8 +94,8 @@ fn ours(run: &RunResult, cell: &Cell, published: &Published) -> Option<String> {
     }
 }
 
-/// The CPU time of a cell over that of the last baseline, which is what was published: the tolls on the way there,
-/// multiplied. They are ratios of geometric means over the same blocks, so that their product is one too.
+/// The ratio of a cell's CPU time to that of the last baseline, as published: the product of the tolls on the way
+/// there. They are ratios of geometric means over the same blocks, and so is their product.
 fn cpu_over_bottom<'r>(run: &'r RunResult, cell: &Cell) -> Option<(f64, &'r str)> {
     let toll_of = |name| run.toll(name, cell.level, Figure::SubjectCpu).filter(|toll| toll.is_shown());
     let mut ratio = 1.0;

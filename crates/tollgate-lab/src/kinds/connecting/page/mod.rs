@@ -1,5 +1,5 @@
-//! What connections cost, and encryption on them: each level with its tolls in a closed load and at equal rate, first requests,
-//! messages on the wire; over lines of several lengths what a first request waits for.
+//! The cost of connections and of encryption: each level with its tolls in a closed load and at equal rate, first
+//! requests, messages on the wire; for lines of several lengths the round trips of a first request.
 
 mod afar;
 mod beside;
@@ -11,7 +11,7 @@ use tollgate_page::parts::method::{self, Method};
 use tollgate_page::parts::{self, cards, curves, peers, tolls, watched};
 use tollgate_page::words::view::View;
 
-/// The page, where it is part of the question how users connect.
+/// The page of a run about the ways users connect.
 pub(super) fn page(view: &View<'_>) -> Option<Page> {
     let run = view.run;
     let is_it = run.experiment.variants.iter().any(|variant| variant.connecting.is_some());

@@ -1,4 +1,4 @@
-//! How response times are distributed, and what goes over the wire before the first answer.
+//! Distributions of response times, and the messages on the wire before the first answer.
 
 use tollgate_facts::results::{Cell, Flow, FlowSide, FlowStep, Linear};
 use tollgate_page::blocks::{Block, Figure, Picture, Section, Table};
@@ -8,16 +8,16 @@ use tollgate_page::chart::sequence::{self, Arrow, Side};
 use tollgate_page::number;
 use tollgate_page::words::view::{self, View};
 
-/// Share of the answers of each variant that the drawn bars hold at least; what is slower stands beyond them.
+/// Least share of the answers of each variant inside the drawn bars; slower ones are drawn beyond them.
 const DRAWN_SHARE: f64 = 0.995;
-/// Fewest bins of the result behind the bars: fewer would look like a whole distribution and be none.
+/// Fewest bins of the result behind the bars: fewer would only look like a whole distribution.
 const BINS_MIN: usize = 10;
 /// Most bins behind them.
 const BINS_MAX: usize = 200;
-/// Bars of a picture: up to 200 bins from the first one on make each at most 1.25 times as long as the one before.
+/// Bars of a picture: over up to 200 bins from the first one on, each is at most 1.25 times as long as the one before.
 const BARS: usize = 24;
 
-/// The distributions; absent where none is known.
+/// The distributions; absent if none is known.
 pub(super) fn distributions(view: &View<'_>) -> Option<Section> {
     let pictures = [
         histogram(view, "all users waiting for their answers", "closed", |cell| cell.linear.as_ref()),
@@ -27,7 +27,7 @@ pub(super) fn distributions(view: &View<'_>) -> Option<Section> {
     (!pictures.is_empty()).then(|| Section::background("Response times", vec![Block::Figures(pictures)]))
 }
 
-/// One picture at the level that stands for the run, else the least that has any answers.
+/// One picture, at the level that represents the run, else at the lowest with any answers.
 fn histogram(view: &View<'_>, load: &str, id: &str, of: fn(&Cell) -> Option<&Linear>) -> Option<Figure> {
     let run = view.run;
     let answered = |cell| of(cell).filter(|linear| answers(linear) > 0.0);
@@ -73,7 +73,7 @@ fn answers(linear: &Linear) -> f64 {
     linear.counts.iter().chain([&linear.overflow]).map(|count| *count as f64).sum()
 }
 
-/// How many bins hold nearly all of it; all bins where the overflow is larger than the rest.
+/// The number of bins that contain nearly all answers; all bins if the overflow is too large for that.
 fn holding(linear: &Linear) -> usize {
     let enough = answers(linear) * DRAWN_SHARE;
     let mut sum = 0.0;
@@ -84,7 +84,7 @@ fn holding(linear: &Linear) -> usize {
     linear.counts.iter().position(is_enough).map_or(linear.counts.len(), |bin| bin + 1)
 }
 
-/// Its shares between these edges; within a bin answers are taken to lie evenly.
+/// The shares between these edges; answers are assumed to be spread evenly within a bin.
 fn outline<'a>(key: usize, name: &'a str, linear: &Linear, edges: &[f64]) -> Outline<'a> {
     let all = answers(linear);
     let faster: Vec<f64> = edges.iter().map(|edge| answers_below(linear, *edge) / all).collect();
@@ -94,7 +94,7 @@ fn outline<'a>(key: usize, name: &'a str, linear: &Linear, edges: &[f64]) -> Out
     Outline { name, key, below, shares, beyond }
 }
 
-/// Answers that took less than this.
+/// The number of answers faster than this.
 fn answers_below(linear: &Linear, edge_ms: f64) -> f64 {
     // An edge between two bins is theirs, whatever its last digit.
     let bins = edge_ms / linear.bin_ms + 1e-9;
@@ -102,7 +102,7 @@ fn answers_below(linear: &Linear, edge_ms: f64) -> f64 {
     linear.counts.iter().enumerate().map(part).sum()
 }
 
-/// The messages of each kind of handshake; absent where none was looked at.
+/// The messages of each kind of handshake; absent if none was observed.
 pub(super) fn flows(view: &View<'_>) -> Option<Section> {
     let shown = view.run.flows.iter().filter(|flow| !flow.steps.is_empty()).enumerate();
     let figures: Vec<Figure> = shown.map(|(place, flow)| one_flow(flow, place)).collect();

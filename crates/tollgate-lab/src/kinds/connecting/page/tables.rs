@@ -1,4 +1,5 @@
-//! For each level the closed load and the load at equal rate with their tolls, then first requests on a connection.
+//! For each level the closed load and the load at equal rate, both with their tolls, then first requests on a
+//! connection.
 
 use tollgate_facts::results::{
     Cell, Encryption, EqualRate, Figure, Percentiles, Rank, RateGroup, RunResult, TollVerdict,
@@ -11,7 +12,7 @@ use tollgate_page::number::{self, NOTHING};
 use tollgate_page::words::sentence;
 use tollgate_page::words::view::{Row, Timed, View};
 
-/// What the tables have in common, for below them.
+/// Notes common to the tables, for below them.
 pub(super) fn legend(view: &View<'_>) -> Vec<String> {
     let run = view.run;
     let mut texts = vec![
@@ -44,7 +45,7 @@ pub(super) fn legend(view: &View<'_>) -> Vec<String> {
     texts
 }
 
-/// Why there is no toll on the higher percentiles, where there is none for want of answers.
+/// Explains the missing tolls on higher percentiles if answers were too few.
 fn too_few_answers(run: &RunResult) -> Option<String> {
     let is_short = |quantile: f64, of_group: fn(&RateGroup) -> Option<f64>| {
         let mut rates = run.cells.iter().filter_map(|cell| cell.equal_rate.as_ref());
@@ -146,7 +147,7 @@ fn at_rate(view: &View<'_>, title: &str, rows: &[&Row<'_>]) -> Option<Table> {
     ))
 }
 
-/// How late requests were sent, by the highest percentile that there are enough for, and how many were not.
+/// Lateness of requests at the highest percentile with enough samples, and the number of unsent ones.
 fn late(rate: &EqualRate) -> String {
     let late = rate.lateness_ms;
     let known = [(late.p99, "p99"), (late.p95, "p95"), (late.p90, "p90")];
@@ -185,7 +186,7 @@ fn first_requests(title: &str, rows: &[&Row<'_>]) -> Table {
     )
 }
 
-/// How a variant is encrypted; absent where it is not known.
+/// Encryption of a variant; absent if it is unknown.
 pub(super) fn encryption(run: &RunResult, name: &str) -> Option<Encryption> {
     Some(run.experiment.variant(name)?.connecting?.encryption)
 }

@@ -1,8 +1,8 @@
-//! The line through a batch's times over distances: time of a document = at rest + round trips x what the link adds; what
-//! it says of more processes, and of distances with names.
+//! The line through a batch's times over distances: time of a document = at rest + round trips x delay of the link; and
+//! predictions from it for more processes and for distances with names.
 //!
-//! Each block has a line of its own, by least squares on relative errors since times span two powers of ten; intervals
-//! are Student's t over the blocks. Pure: stored trials go in. It judges no cell.
+//! Each block has its own line, by least squares on relative errors since times span two powers of ten; intervals are
+//! Student's t over the blocks. Pure: stored trials go in. It judges no cell.
 
 use std::collections::BTreeSet;
 
@@ -15,11 +15,11 @@ use tollgate_facts::stats::{self, mean, straight};
 
 /// Fewest links for a line: two points are always on one.
 const LINKS_MIN: usize = 3;
-/// A line off which times typically lie further than this share is no law.
+/// Largest typical distance of times from a line, as a share; beyond it the line is doubtful.
 const RESIDUAL_SHARE_MAX: f64 = 0.1;
 
-/// The line of the least level over the first `blocks` blocks; absent with too few links or blocks. Refused cells do not
-/// count, nor do distances with names.
+/// The line at the lowest level over the first `blocks` blocks; absent with too few links or blocks. Refused cells and
+/// distances with names do not count.
 pub(crate) fn slope(run: &RunResult, presets: &[Preset], blocks: u32) -> Option<Slope> {
     let level = *run.experiment.levels.first()?;
     let is_refused = |name: &str| run.rules_of(name, level, Verdict::Refused).next().is_some();
@@ -63,8 +63,8 @@ pub(crate) fn slope(run: &RunResult, presets: &[Preset], blocks: u32) -> Option<
     })
 }
 
-/// What each cell of more processes than the line's was to be expected to take, from what one process does: its CPU time
-/// shared by the cores, the database's CPU time shared by its cores, and the whole shared by the processes.
+/// Expected times of the cells with several processes, from one process: its CPU time shared by the cores, the
+/// database's CPU time shared by its cores, or the whole shared by the processes, whichever is largest.
 pub(crate) fn hinges(run: &RunResult, slope: &Slope, batch_cores: u32, database_cores: u32) -> Vec<Hinge> {
     let base = run.experiment.variants.iter().find(|variant| variant.baseline.is_none());
     let Some(alone) = base.and_then(|base| run.cell(&base.name, slope.level)) else { return Vec::new() };
@@ -82,7 +82,7 @@ pub(crate) fn hinges(run: &RunResult, slope: &Slope, batch_cores: u32, database_
     run.cells.iter().filter_map(of).collect()
 }
 
-/// What a link has to add for each preset, by the line, and whether the link can: before any of them is run.
+/// The delay that each preset needs, by the line, and whether the link can keep it: before any of them is run.
 pub(crate) fn presets(presets: &[Preset], slope: Option<&Slope>, accurate_from_us: Option<f64>) -> Vec<PresetFound> {
     let of = |preset: &Preset| {
         let asked_us = slope.map(|slope| preset.share * slope.at_rest_us.mean / slope.round_trips.mean);
@@ -108,11 +108,12 @@ pub(crate) fn presets(presets: &[Preset], slope: Option<&Slope>, accurate_from_u
     presets.iter().map(of).collect()
 }
 
-/// What both intervals allow tells something up to ten points, or up to this share of the time with the overhead.
+/// Largest deviation that both intervals may allow in a conclusive comparison: ten points, or [`ALLOWED_SHARE`] of the
+/// time with the overhead.
 const ALLOWED_LEAST: f64 = 0.1;
 const ALLOWED_SHARE: f64 = 0.25;
 
-/// What was found of a preset that was run, held against what the line says of the delay that the link really added.
+/// Compares a preset's measured overhead with the line's prediction for the delay that the link really added.
 pub(crate) fn confirm(preset: &mut PresetFound, slope: &Slope, toll: Option<&Toll>, cell: Option<&Cell>) {
     let Some((toll, added)) = toll.filter(|toll| toll.is_shown()).zip(cell.and_then(|cell| cell.batch?.added_us))
     else {
@@ -148,7 +149,7 @@ pub(crate) fn confirm(preset: &mut PresetFound, slope: &Slope, toll: Option<&Tol
     (preset.predicted, preset.found) = (Some(predicted), Some(found));
 }
 
-/// A value of a trial by its documents.
+/// A value of a trial per document.
 pub(crate) fn per_document(trial: &Trial, value: f64) -> Option<f64> {
     let documents = trial.batch?.stored;
     (documents > 0).then(|| value / documents as f64)

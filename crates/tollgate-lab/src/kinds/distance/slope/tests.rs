@@ -9,7 +9,7 @@ const LINKS: [(&str, f64); 4] = [("rtt-0", 0.0), ("rtt-250us", 250.0), ("rtt-1ms
 const AT_REST_US: f64 = 1800.0;
 const ROUND_TRIPS: f64 = 7.0;
 
-/// Trials of one process, each time off by this share, typically.
+/// Trials of one process whose times are typically off by this share.
 fn run(noise: &mut Noise, blocks: u32, off: f64) -> RunResult {
     let mut run = fixture::protocol();
     let like = run.experiment.variants[0].clone();

@@ -1,6 +1,6 @@
-//! What an experiment's file says of a single request: its method and body, and what a valid answer is.
+//! The file of an experiment's single requests: method and body, and the criteria of a valid answer.
 //!
-//! What it deliberately does not do: read an answer (see [`crate::load::answer`]).
+//! It does not read an answer (see [`crate::load::answer`]).
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -16,14 +16,14 @@ const DEPTH_MAX: usize = 64;
 pub(crate) const KEYS: &[Keys] =
     &[Keys::of::<CommonFile>(TableName::Workload), Keys::of::<RequestFile>(TableName::Variant)];
 
-/// What all variants share.
+/// Settings of all variants.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct CommonFile {
-    /// What every valid answer contains, of variants that do not say it themselves.
+    /// Text in every valid answer, for variants without their own.
     contains: Option<String>,
 }
 
-/// What a variant asks, and what it is answered.
+/// The request of a variant, and its answer.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct RequestFile {
     /// Text that every valid answer of a `request` workload contains.
@@ -34,18 +34,18 @@ struct RequestFile {
     body: Option<String>,
     /// A file beside this one that is the body of a `request` workload.
     body_file: Option<At<String>>,
-    /// What every valid answer of a `request` workload is, beyond what it contains.
+    /// Criteria of every valid answer of a `request` workload, beside the text that it contains.
     #[serde(default)]
     answer: AnswerFile,
 }
 
-/// What a valid answer is.
+/// Criteria of a valid answer.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct AnswerFile {
-    /// Its length.
+    /// Its length in bytes.
     bytes: Option<u64>,
-    /// An element that it has as XML, and what stands in it.
+    /// An element of it, as XML, and the element's text.
     element: Option<At<ElementFile>>,
 }
 
@@ -61,7 +61,7 @@ struct ElementFile {
     text: String,
 }
 
-/// Takes the keys, and puts what they say into an experiment.
+/// Takes the keys, and puts their values into an experiment.
 pub(crate) fn fill(document: &mut Document<'_>, experiment: &mut Experiment) -> Result<(), ExperimentError> {
     let CommonFile { contains } = document.take(TableName::Workload)?;
     let files: Vec<RequestFile> = document.each()?;

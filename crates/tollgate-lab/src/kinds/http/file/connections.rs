@@ -1,6 +1,6 @@
-//! How long connections stay open, as the file of an experiment on servers says it.
+//! The file of an experiment on servers: the lifetime of connections.
 //!
-//! What it deliberately does not do: open one (see [`crate::load::renewal`]).
+//! It does not open one (see [`crate::load::renewal`]).
 
 use std::str::FromStr;
 
@@ -13,15 +13,15 @@ use crate::experiment::{At, Connections, Experiment, ExperimentError};
 /// The keys.
 pub(crate) const KEYS: &[Keys] = &[Keys::of::<ConnectionsFile>(TableName::Workload)];
 
-/// What all variants share.
+/// Settings of all variants.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct ConnectionsFile {
-    /// How long connections stay open that the server would keep; absent: `"per-block"`. `--connections` goes before it.
+    /// Lifetime of connections that the server would keep open; absent: `"per-block"`. `--connections` overrides it.
     #[schemars(with = "Option<Connections>")]
     connections: Option<At<NameOrCount>>,
 }
 
-/// What may stand there by mistake, and what may stand there.
+/// A name, or a number given by mistake.
 #[derive(Debug, Deserialize)]
 #[serde(untagged, expecting = "expected how long connections stay open, such as `\"per-block\"`")]
 enum NameOrCount {

@@ -1,6 +1,6 @@
-//! What an experiment's file says of a walk: how a list is read, and where the entities are that it names.
+//! The file of a walk: the format of a list, and the URLs of the entities in it.
 //!
-//! What it deliberately does not do: walk (see [`crate::load::walk`]).
+//! It does not walk (see [`crate::load::walk`]).
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -13,24 +13,24 @@ use crate::traffic::request::ListFormat;
 /// The keys.
 pub(crate) const KEYS: &[Keys] = &[Keys::of::<ListFile>(TableName::Variant)];
 
-/// How a list is read.
+/// The format of a list.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct ListFile {
-    /// How a walk reads the collection's answer.
+    /// Format of the collection's answer to a walk.
     format: Option<At<ListFormat>>,
-    /// Where an entity is, relative to `url`, with its properties in braces: `flights/{carrid}/{connid}`. Absent: at
-    /// the links of the collection's answer.
+    /// URL of an entity, relative to `url`, with its properties in braces: `flights/{carrid}/{connid}`. Absent: the
+    /// links of the collection's answer.
     detail: Option<At<String>>,
-    /// The properties that say which entity an answer is.
+    /// The properties that identify the entity in an answer.
     #[serde(default)]
     key: Vec<String>,
-    /// Statuses by which an entity that the list names is left out of the pass instead of failing, such as `[404, 410]`. The
-    /// report says how many were.
+    /// Statuses with which a listed entity is left out of the pass instead of failing, such as `[404, 410]`. The report
+    /// gives their number.
     #[serde(default)]
     leave_out: Vec<UpTo<599, 400>>,
 }
 
-/// Takes the keys, and puts what they say into an experiment.
+/// Takes the keys, and puts their values into an experiment.
 pub(crate) fn fill(document: &mut Document<'_>, experiment: &mut Experiment) -> Result<(), ExperimentError> {
     let files: Vec<ListFile> = document.each()?;
     let checker = &document.checker;

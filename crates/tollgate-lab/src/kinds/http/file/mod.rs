@@ -1,4 +1,4 @@
-//! What the files of several kinds of experiments on servers say alike.
+//! Parts common to the files of several kinds of experiments on servers.
 
 pub(crate) mod answer;
 pub(crate) mod connections;

@@ -1,7 +1,7 @@
-//! What the file of an experiment on servers says: how ours are started and with what behind them, where each variant is
-//! asked, and whether all of it is done once more from afar.
+//! The file of an experiment on servers: arguments of ours and the servers behind them, the URL of each variant, and
+//! whether everything is repeated over a link.
 //!
-//! What it deliberately does not do: start anything (see [`crate::kinds::http::subjects`]).
+//! It does not start anything (see [`crate::kinds::http::subjects`]).
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -27,48 +27,48 @@ const BACKENDS_MAX: usize = 8;
 /// The keys.
 pub(crate) const KEYS: &[Keys] = &[Keys::of::<ServedFile>(TableName::Top), Keys::of::<AskedFile>(TableName::Variant)];
 
-/// What all variants share.
+/// Settings of all variants.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(crate) struct ServedFile {
-    /// That everything is done once more from afar, through an emulated link; each variant then stands twice, the
-    /// second time with `-remote` behind its name.
+    /// Repetition of all variants through an emulated link; each then occurs twice, the second time with `-remote`
+    /// appended to its name.
     remote: Option<At<LinkFile>>,
-    /// How tollgate's own gateway is started.
+    /// Settings of tollgate's own gateway.
     #[serde(default)]
     subject: SubjectFile,
-    /// Servers behind the subjects, each a `tollgate serve` of its own that is started before them.
+    /// Servers behind the subjects, each a `tollgate serve` process that is started before them.
     #[serde(default, rename = "backend")]
     backends: Vec<Backend>,
 }
 
-/// Where a variant is asked, and with what.
+/// URL and headers of a variant.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(crate) struct AskedFile {
-    /// Where the work begins: a path on tollgate's own gateway (`/rest/flights`), or a whole URL
-    /// (`http://127.0.0.1:8080/flights`). Absent where the workload says where.
+    /// Start of the work: a path on tollgate's own gateway (`/rest/flights`), or a whole URL
+    /// (`http://127.0.0.1:8080/flights`). Absent if the workload names it.
     url: Option<At<String>>,
     /// The `Accept` header.
     accept: Option<String>,
     /// Further header fields of every request.
     #[serde(default)]
     headers: BTreeMap<String, At<String>>,
-    /// The backend that serves it, past any subject.
+    /// The backend that serves it directly, without a subject.
     backend: Option<At<String>>,
-    /// Credentials and TLS of its own, beside those of the command line, which hold for all.
+    /// Credentials and TLS of its own, beside those of the command line, which apply to all.
     #[serde(default)]
     access: AccessFile,
 }
 
-/// Credentials and TLS. Secrets stand in variables of the environment, whose names stand here; none is stored.
+/// Credentials and TLS. Secrets are in environment variables, which are named here; no secret is stored.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct AccessFile {
-    /// The variable that holds user and password of basic authentication, such as `me:secret`.
+    /// The environment variable with user and password of basic authentication, such as `me:secret`.
     basic_env: Option<String>,
-    /// Header fields, each with the variable that holds its value: `{ X-Api-Key = "SHOP_KEY" }`.
+    /// Header fields, each with the environment variable of its value: `{ X-Api-Key = "SHOP_KEY" }`.
     #[serde(default)]
     headers_env: BTreeMap<String, At<String>>,
-    /// A PEM file beside this one of authorities that are trusted, too.
+    /// A PEM file beside this one with further trusted authorities.
     ca: Option<String>,
     /// Whether any certificate is accepted; the result says so.
     #[serde(default)]
@@ -83,25 +83,25 @@ pub(crate) struct LinkFile {
     pub(crate) round_trip_ms: UpTo<ROUND_TRIP_MS_MAX>,
 }
 
-/// How tollgate's own gateway is started.
+/// Settings of tollgate's own gateway.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct SubjectFile {
-    /// Further arguments of `tollgate serve`. `{folder}` in one of them is a folder of that process alone, which is
+    /// Further arguments of `tollgate serve`. `{folder}` in an argument is a folder of that process alone, which is
     /// removed when it ends.
     #[serde(default)]
     arguments: Vec<String>,
-    /// A file beside this one that becomes its configuration, as the last argument. A backend's name in braces in it
-    /// stands for that backend's URL. All variants without a `backend` are then served by one process; but where
-    /// `work-processes` are swept each variant has one at each level, and `{work-processes}`, `{connections}` and
-    /// `{database}` stand for the level, the variant's limit and the URL of the database.
+    /// A file beside this one that becomes its configuration, as the last argument. In it, a backend's name in braces
+    /// is replaced by that backend's URL. All variants without a `backend` are then served by one process; but if
+    /// `work-processes` are swept, each variant has one at each level, and `{work-processes}`, `{connections}` and
+    /// `{database}` are replaced by the level, the variant's limit and the URL of the database.
     configuration: Option<At<String>>,
-    /// Files beside this one that the configuration names: they are laid beside it.
+    /// Files beside this one that the configuration names: they are copied beside it.
     #[serde(default)]
     files: Vec<At<String>>,
 }
 
-/// What an experiment's file says of its servers.
+/// The servers in an experiment's file.
 pub(crate) struct Served {
     file: ServedFile,
     asked: Vec<AskedFile>,
@@ -113,8 +113,8 @@ impl Served {
         Ok(Served { file: document.take(TableName::Top)?, asked: document.each()? })
     }
 
-    /// Puts all of it into an experiment whose variants have all else, and adds them once more, from afar, if the file says
-    /// so: each over the baseline that is asked from there, too. Where a variant without `url` is asked, `usual` says.
+    /// Puts all of it into an otherwise complete experiment, and repeats the variants over a link if the file says so,
+    /// each over the baseline at that distance. `usual` is the location of a variant without `url`.
     pub(crate) fn fill(
         self,
         document: &Document<'_>,
@@ -153,17 +153,17 @@ impl Served {
         Ok(experiment)
     }
 
-    /// Whether each variant says where it is asked.
+    /// Whether each variant has a URL.
     pub(crate) fn has_all_urls(&self) -> bool {
         self.asked.iter().all(|asked| asked.url.is_some())
     }
 
-    /// Where it says that all of it is done once more from afar.
+    /// The place in the file that repeats everything over a link.
     pub(crate) fn remote_span(&self) -> Option<Range<usize>> {
         self.file.remote.as_ref().map(At::span)
     }
 
-    /// Where the configuration of our gateway is named.
+    /// The place in the file that names our gateway's configuration.
     pub(crate) fn configuration_span(&self) -> Option<Range<usize>> {
         self.file.subject.configuration.as_ref().map(At::span)
     }

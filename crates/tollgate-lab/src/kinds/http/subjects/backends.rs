@@ -1,7 +1,7 @@
-//! The servers behind the subjects, each a process of its own that is started before them, and the configuration of our
-//! own mediator, in which their URLs stand.
+//! The servers behind the subjects, each a process that is started before them, and the configuration of our own
+//! mediator, which contains their URLs.
 //!
-//! What it deliberately does not do: watch them (see [`super::watched`]).
+//! It does not watch them (see [`super::watched`]).
 
 use std::cell::RefCell;
 use std::fs;
@@ -17,32 +17,32 @@ use crate::cores::Cores;
 use crate::experiment::{Configuration, Variant};
 use crate::subject::Child;
 
-/// The folder of the configuration inside the run's.
+/// The configuration's folder inside the run's.
 const FOLDER: &str = "mediator";
-/// Its name.
+/// Name of the configuration's file.
 const CONFIGURATION: &str = "mediator.toml";
 
-/// Servers behind subjects while they run. Dropping it ends those that nobody else holds.
+/// Running servers behind subjects. Dropping it ends those without other owners.
 #[derive(Debug, Default)]
 pub(crate) struct Backends {
-    /// All of them.
+    /// Names and processes of all servers.
     pub(crate) running: Vec<(String, Rc<RefCell<Process>>)>,
     /// The configuration of our own mediator.
     pub(crate) laid: Option<Laid>,
 }
 
-/// A configuration as a file, with what it names beside it. Dropping it removes them.
+/// A configuration as a file, beside the files that it names. Dropping it removes them.
 #[derive(Debug)]
 pub(crate) struct Laid {
     folder: Folder,
-    /// Where it stands.
+    /// Its path.
     pub(crate) file: PathBuf,
     /// The file that it was made from.
     source: PathBuf,
 }
 
 impl Laid {
-    /// A message of who read it, with the author's files in the place of these, whose lines are the same.
+    /// Replaces these files in a message by the author's, which have the same lines.
     pub(crate) fn told(&self, message: &str) -> String {
         let text = |path: &Path| path.display().to_string();
         let beside = self.source.parent().filter(|folder| !folder.as_os_str().is_empty());
@@ -52,10 +52,10 @@ impl Laid {
 }
 
 impl Backends {
-    /// Starts all that the experiment has, if any variant is measured on a process of ours.
+    /// Starts all backends of the experiment if any variant is measured on a process of ours.
     ///
     /// # Errors
-    /// The first variant that is to be measured, and why it cannot be.
+    /// The first variant to be measured, and why it cannot be.
     pub(crate) fn begin(
         options: &RunOptions,
         sites: &[Site],
@@ -81,13 +81,13 @@ impl Backends {
         Ok(backends)
     }
 
-    /// The one that serves a variant past any subject.
+    /// The backend that serves a variant without a subject.
     pub(crate) fn of(&self, site: &Site, variant: &Variant) -> Option<Rc<RefCell<Process>>> {
         let name = variant.backend.as_ref().filter(|_| matches!(site.place, Origin::Child(_)))?;
         self.running.iter().find(|(known, _)| known == name).map(|(_, process)| Rc::clone(process))
     }
 
-    /// Names and URLs.
+    /// Names and URLs of the servers.
     pub(crate) fn urls(&self) -> Vec<(String, String)> {
         let url = |process: &Rc<RefCell<Process>>| process.borrow().url().trim_end_matches('/').to_owned();
         self.running.iter().map(|(name, process)| (name.clone(), url(process))).collect()
@@ -97,7 +97,7 @@ impl Backends {
 /// Writes a configuration, with these values in it, into a new folder of the run.
 ///
 /// # Errors
-/// What could not be written.
+/// The folder or file that could not be written.
 pub(crate) fn lay(configuration: &Configuration, values: &[(String, String)], run: &Path) -> Result<Laid, String> {
     // Of an earlier start its own is still there until its subjects are gone.
     let folder = (0..).map(|number| run.join(format!("{FOLDER}-{number}"))).find(|folder| !folder.exists());

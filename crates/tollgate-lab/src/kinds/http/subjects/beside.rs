@@ -1,6 +1,6 @@
-//! What an insert asks beside its transfers: how rows are read and deleted, past any link.
+//! Requests of an insert beside its transfers: to read and delete rows, bypassing any link.
 //!
-//! It deliberately does not ask.
+//! It does not send them.
 
 use std::sync::Arc;
 
@@ -17,10 +17,10 @@ use crate::subject::is_named;
 use crate::traffic::places::InsertPlaces;
 use crate::traffic::request::RequestShape;
 
-/// What an insert asks beside its transfers; absent for other experiments.
+/// The requests of an insert beside its transfers; absent for other experiments.
 ///
 /// # Errors
-/// What cannot be asked.
+/// Whatever cannot be requested.
 pub(crate) fn beside(
     direct: &Target,
     site: &Site,
@@ -55,7 +55,7 @@ pub(crate) fn beside(
     }))
 }
 
-/// Where the subject of a site has what the experiment names.
+/// The paths on a site's subject that correspond to the experiment's.
 fn places_on(site: &Site, options: &RunOptions, places: &InsertPlaces) -> Result<InsertPlaces, String> {
     let Experiment { name, variants, .. } = &options.experiment;
     let Some(peer) = options.peer(&variants[site.variant])? else { return Ok(places.clone()) };
@@ -68,7 +68,7 @@ fn places_on(site: &Site, options: &RunOptions, places: &InsertPlaces) -> Result
     })
 }
 
-/// A place that is asked in this way.
+/// A target for such requests.
 pub(super) fn load_target(
     target: Target,
     shape: RequestShape,

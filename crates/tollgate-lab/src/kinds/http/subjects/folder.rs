@@ -1,16 +1,16 @@
-//! Folders that a run makes for a subject, and that go with what they were made for.
+//! Folders that a run makes for a subject. Each is removed with the value that owns it.
 //!
-//! It deliberately makes none: who does knows who may look into it.
+//! They are made elsewhere, as their permissions differ.
 
 use std::fs;
 use std::path::PathBuf;
 
-/// A folder with all that is in it. Dropping it removes it.
+/// A folder with its contents. Dropping it removes it.
 #[derive(Debug)]
 pub(crate) struct Folder {
-    /// Where it is.
+    /// Its path.
     pub(crate) path: PathBuf,
-    /// The run's folder where it was made for this one; it goes as well if nothing else came into it.
+    /// The run's folder if it was made for this one; it is removed, too, if it contains nothing else.
     pub(crate) made: Option<PathBuf>,
 }
 

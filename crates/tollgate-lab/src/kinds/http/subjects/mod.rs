@@ -1,6 +1,6 @@
-//! What is measured and what it needs around it: places, processes, servers behind them, certificates, links.
+//! The subjects and their surroundings: addresses, processes, servers behind them, certificates, links.
 //!
-//! What it deliberately does not do: load them.
+//! It does not load them.
 
 pub(crate) mod backends;
 pub(crate) mod beside;

@@ -1,8 +1,8 @@
-//! What tollgate's own gateway needs to be the subject of an experiment about encryption: a certificate for each way of
-//! encrypting, a user, and a configuration that names them. Made by verbs of the same program, in a folder that nobody
-//! else can read and that goes with the run.
+//! Surroundings of tollgate's own gateway as the subject of an experiment about encryption: a certificate for each way
+//! of encrypting, a user, and a configuration that names them. Made by verbs of the same program, in a folder that only
+//! this user can read and that is removed with the run.
 //!
-//! What it deliberately does not do: make a key or a hash itself.
+//! It does not make a key or a hash itself.
 
 use std::fs::{self, DirBuilder};
 use std::io::Write;
@@ -22,16 +22,16 @@ use crate::subject::{Surroundings, TlsListener};
 
 /// The folder inside the run's.
 const FOLDER: &str = "gateway";
-/// What the verb that makes a certificate calls it and its key.
+/// File name of a certificate and its key, as the verb that makes them chooses it.
 const CERTIFICATE: &str = "server.pem";
 const KEY: &str = "server.key";
-/// Name of the user who is made for the run.
+/// Name of the user that the run makes.
 const USER: &str = "lab";
 /// Work processes of the service, as in the published measurement.
 const WORK_PROCESSES: u32 = 250;
-/// A password that was verified costs no hash again for so long: the most that there is, lest one falls into a trial.
+/// Seconds for which a verified password needs no new hash: the longest possible, lest one falls into a trial.
 const VERIFIED_SECONDS: u32 = 3600;
-/// How the certificates name this machine.
+/// Names of this machine in the certificates.
 const NAMES: [&str; 3] = ["localhost", "127.0.0.1", "127.77.0.2"];
 
 /// Certificates, a user and a configuration. Dropping it removes them.
@@ -40,11 +40,11 @@ pub(crate) struct Secured {
     folder: Folder,
     /// The gateway's configuration.
     pub(crate) configuration: PathBuf,
-    /// Its listeners and its user, as a peer is told of them.
+    /// Its listeners and its user, for peers.
     pub(crate) surroundings: Surroundings,
-    /// Where it listens.
+    /// Address of its listeners.
     pub(crate) address: Ipv4Addr,
-    /// Levels, each with the number of its listener, which is that of others that are alike.
+    /// Levels, each with the number of its listener; equal levels share one.
     levels: Vec<(u64, usize)>,
 }
 
@@ -52,7 +52,7 @@ impl Secured {
     /// Makes all of it for these levels below `run`, with `program`.
     ///
     /// # Errors
-    /// What could not be made, and what was said about it.
+    /// The item that could not be made, and the message about it.
     pub(crate) fn make(
         experiment: &Experiment,
         levels: &[u64],
@@ -117,13 +117,13 @@ impl Secured {
         Some(self.surroundings.listeners[self.listener(level)?].certificate.with_file_name("ca.pem"))
     }
 
-    /// Which of the gateway's further addresses is the level's.
+    /// Number of the gateway's further address that serves the level.
     pub(crate) fn listener(&self, level: u64) -> Option<usize> {
         self.levels.iter().find(|(known, _)| *known == level).map(|(_, listener)| *listener)
     }
 }
 
-/// The folder, which must not be there yet: what lies in one that is there is not ours to remove.
+/// Makes the folder, which must not exist yet: the contents of an existing one are not ours to remove.
 fn private_folder(run: &Path) -> Result<PathBuf, String> {
     let made = fs::create_dir_all(run).and_then(|()| {
         let folder = std::path::absolute(run.join(FOLDER))?;
@@ -144,7 +144,7 @@ fn certificate_arguments(folder: &Path, key: KeyKind, chain: u32) -> Vec<String>
     arguments
 }
 
-/// What a verb of the program prints when `input` is what it reads.
+/// The output of a verb of the program for `input`.
 fn ask(program: &Path, arguments: &[String], input: &str) -> Result<String, String> {
     let verb = arguments.first().map_or("", String::as_str);
     let failed = |why: &dyn std::fmt::Display| format!("`{} {verb}` {why}", program.display());
@@ -169,7 +169,7 @@ mod tests {
 
     use super::*;
 
-    /// A program that writes down what it was asked, and answers `password` with a line.
+    /// A program that logs its arguments, and answers `password` with a line.
     fn program(folder: &Path) -> PathBuf {
         let path = folder.join("program");
         let script = format!(

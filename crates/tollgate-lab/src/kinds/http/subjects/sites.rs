@@ -1,6 +1,6 @@
-//! Which variant is measured where: from the experiment and the command line to checked places, before anything starts.
+//! The site of each variant: checks addresses from the experiment and the command line before anything starts.
 //!
-//! It opens no connection; whatever is refused here is the caller's to mend.
+//! It opens no connection; the caller has to correct what is refused here.
 
 use tollgate_net::http1::client::{Scheme, Target};
 
@@ -13,27 +13,27 @@ use crate::secret;
 use crate::subject::{Peer, check_loadable};
 use tollgate_facts::results::{Connecting, Distance, Encryption};
 
-/// Where one variant is measured.
+/// The place where one variant is measured.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Site {
     /// Position of the variant in the experiment.
     pub(crate) variant: usize,
     /// The place.
     pub(crate) place: Origin,
-    /// Processes of the user's to watch.
+    /// Processes of the user's that are watched.
     pub(crate) processes: Vec<u32>,
-    /// Number of the process that serves it: sites of one number share one.
+    /// Number of the process that serves it: sites with the same number share one.
     pub(crate) process: usize,
 }
 
-/// Which process of ours serves which variants.
+/// The number of our processes, and the variants that each serves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Processes {
-    /// Each has its own, so that memory and threads are its own, too; but of a configuration there is one that serves all.
+    /// One for each variant, so that memory and threads are its own; but one for all variants of a configuration.
     AsConfigured,
-    /// Each has its own at each level.
+    /// One for each variant at each level.
     OfEachLevel,
-    /// One serves all: a process that had only the easy work would be another one than that which has all of it.
+    /// One for all variants: a process with only the easy work would differ from one with all of it.
     OfAll,
 }
 
@@ -77,7 +77,7 @@ fn share(experiment: &Experiment, processes: Processes, (one, other): (&Site, &S
         && (&one_variant.peer, &one_variant.backend) == (&other_variant.peer, &other_variant.backend)
 }
 
-/// Whether this variant and its baseline are measured on the same system.
+/// Compares the systems on which a variant and its baseline are measured.
 pub(crate) fn systems(sites: &[Site], experiment: &Experiment, variant: usize) -> Systems {
     let site = |variant: usize| sites.iter().find(|site| site.variant == variant);
     let (own, baseline) = (site(variant), experiment.baseline(variant).and_then(site));
@@ -97,15 +97,14 @@ pub(crate) fn systems(sites: &[Site], experiment: &Experiment, variant: usize) -
     }
 }
 
-/// How many cores the subject of a variant and what is behind it are held to; 0 for a server of the user's, which runs where
-/// it likes.
+/// Number of cores of a variant's subject and the servers behind it; 0 for a server of the user's, which is not pinned.
 pub(crate) fn cores(sites: &[Site], cores: &Cores, variant: usize) -> usize {
     let is_ours = |site: &Site| site.variant == variant && matches!(site.place, Origin::Child(_));
     if sites.iter().any(is_ours) { cores.subjects.len() } else { 0 }
 }
 
-/// The user's processes behind a server of the user's: those that were given for the variant past it. Nobody else can know
-/// them; what is watched as the server itself is not behind it.
+/// The user's processes behind a server of the user's: those given for the variant without it. No one else can know
+/// them; a process watched as the server itself is not behind it.
 pub(crate) fn processes_behind(site: &Site, sites: &[Site], experiment: &Experiment) -> Vec<u32> {
     let Origin::There(_) = site.place else { return Vec::new() };
     let past = experiment.baseline(site.variant).filter(|past| experiment.variants[*past].backend.is_some());
@@ -182,8 +181,8 @@ fn path_on(peer: &Peer, experiment: &Experiment, at: &Location) -> Result<String
     }
 }
 
-/// Whether some variant of this name is encrypted as this one is, or neither is. Where encryption is swept, one server is
-/// given once: what is given for a variant holds for all like it.
+/// Whether a variant of this name is encrypted as this one is, or both are not. If encryption is swept, a server is
+/// given once, for all variants alike.
 fn is_of_its_kind(name: &str, experiment: &Experiment, variant: &Variant) -> bool {
     let is_plain =
         |variant: &Variant| variant.own().map(|connecting: &Connecting| connecting.encryption == Encryption::Off);
@@ -198,13 +197,13 @@ fn target(url: &str, who: &str, options: &RunOptions) -> Result<Target, RunError
     Ok(target)
 }
 
-/// Whether its path is one that no server but our own gateway has: a peer is told what stands there, and whoever says
-/// `--subject https=https://host` means what that host has.
+/// Whether only our own gateway has its path: a peer is given what the path serves, and a user with `--subject
+/// https=https://host` means what that host serves.
 fn has_path_of_ours(experiment: &Experiment, variant: &Variant) -> bool {
     experiment.author == Author::Tollgate && variant.own::<Connecting>().is_some()
 }
 
-/// A URL of nothing but scheme and host keeps the path that the variant has on the gateway.
+/// Adds the variant's path on the gateway to a URL of only scheme and host.
 fn with_path(url: &str, at: &Location) -> String {
     let authority = url.split_once("://").map_or(url, |(_, rest)| rest);
     match at {

@@ -1,6 +1,6 @@
-//! A subject as a run sees it: where it is loaded, which processes are watched, and whether it is alive.
+//! A subject as a run sees it: its load targets, its watched processes, and whether it is alive.
 //!
-//! Several variants may share one process; what each of them asks, and from how far away, is its own.
+//! Several variants may share one process; each has its own requests and distance.
 
 use std::cell::RefCell;
 use std::net::{Ipv4Addr, ToSocketAddrs};
@@ -38,38 +38,38 @@ use crate::traffic::header::basic_authorization;
 use crate::traffic::request::RequestShape;
 use tollgate_facts::results::{Connecting, Distance, Encryption, Reading};
 
-/// What stands in an argument of a subject for a folder of that process alone.
+/// Placeholder in an argument of a subject for a folder of that process alone.
 const FOLDER: &str = "{folder}";
 
-/// Looks of which the cost of one is told.
+/// Number of looks that measure the cost of one.
 const LOOKS: u32 = 50;
 
-/// A subject that is there.
+/// A running subject.
 #[derive(Debug)]
 pub(crate) struct Watched {
-    /// Position of the variant that it is the subject of.
+    /// Position of its variant.
     pub(crate) variant: usize,
-    /// The places that are loaded: one for all levels, or one for each in their order.
+    /// The load targets: one for all levels, or one for each in their order.
     places: Vec<(u64, Arc<LoadTarget>)>,
-    /// What is read where a trial begins to count, and where that is over: its CPU clocks, those of the servers behind it as
-    /// far as they are known, and the cores of the run.
+    /// Counters read when a trial begins and stops to count: its CPU clocks, those of the servers behind it as far as
+    /// they are known, and the cores of the run.
     pub(crate) meter: Meter,
-    /// Why its instructions or those of the servers behind it are not counted, though others' can be.
+    /// The reason that its instructions or those of the servers behind it are not counted, though others' can be.
     pub(crate) uncounted: Option<Lack>,
-    /// Whether its first valid answers are the model of all others.
+    /// Whether its first valid answers are the model for all others.
     pub(crate) learns: bool,
-    /// How its answers are understood if they are not what the experiment says.
+    /// The format of its answers if it differs from the experiment's.
     pub(crate) by_links: Option<RequestShape>,
     /// Servers behind it with their names.
     backends: Vec<(String, Rc<RefCell<Process>>)>,
-    /// What an insert asks beside its transfers, past any link.
+    /// Requests of an insert beside its transfers, bypassing any link.
     pub(crate) beside: Option<Beside>,
     process: Rc<RefCell<Process>>,
-    /// Between generator and subject; it ends with this value.
+    /// The link between generator and subject; dropped with this value.
     _link: Option<Link>,
 }
 
-/// What there is around every subject of a run.
+/// Surroundings of every subject of a run.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Environment<'a> {
     pub(crate) options: &'a RunOptions,
@@ -78,30 +78,30 @@ pub(crate) struct Environment<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) sites: &'a [Site],
     pub(crate) cores: &'a Cores,
-    /// The run's.
+    /// The run's folder.
     pub(crate) folder: &'a Path,
-    /// What our own gateway has beyond others.
+    /// Certificates and user of our own gateway.
     pub(crate) secured: Option<&'a Secured>,
     pub(crate) backends: &'a Backends,
     pub(crate) counting: &'a Counting,
 }
 
-/// Most places that one variant is asked at: ways of encrypting, each with a listener of its own.
+/// Most load targets of one variant: ways of encrypting, each with a listener of its own.
 pub(crate) const PLACES_MAX: usize = 17;
 
 /// The processes of a subject, which several variants may share.
 #[derive(Debug, Default)]
 pub(crate) struct Process {
-    /// It is gone before its folder is.
+    /// Our child process; it ends before its folder is removed.
     child: Option<Child>,
     /// Processes to watch.
     watched: Vec<u32>,
-    /// Whether what they start is watched, too: our own gateway starts nothing.
+    /// Processes that are watched: the subject alone, or its children, too. Our own gateway has none.
     extent: Extent,
     metrics: Option<Metrics>,
-    /// The folder that it alone has.
+    /// Its own folder.
     _folder: Option<Folder>,
-    /// The configuration that it alone has; removed behind it.
+    /// Its own configuration, removed after it.
     _laid: Option<Laid>,
 }
 
@@ -111,15 +111,15 @@ impl Process {
         Process { watched: child.watched().to_vec(), child: Some(child), ..Process::default() }
     }
 
-    /// Where it serves; empty for a server that was there.
+    /// Its URL; empty for an existing server.
     pub(crate) fn url(&self) -> &str {
         self.child.as_ref().map_or("", |child| child.url.as_str())
     }
 
-    /// Starts tollgate's own gateway or a peer, or watches the processes of a server that is there.
+    /// Starts tollgate's own gateway or a peer, or watches the processes of an existing server.
     ///
     /// # Errors
-    /// Why it could not be started.
+    /// The reason that it could not be started.
     pub(crate) fn begin(site: &Site, laid: Option<Laid>, around: &Environment<'_>) -> Result<Process, String> {
         let Environment { options, cores, secured, backends, .. } = *around;
         match &site.place {
@@ -148,7 +148,7 @@ impl Process {
     }
 }
 
-/// The further arguments of a gateway, and the folder that was made for it if one of them names it.
+/// The further arguments of a gateway, and the folder made for it if one of them names it.
 fn arguments(options: &RunOptions, folder: &Path) -> Result<(Vec<String>, Option<Folder>), String> {
     let given = || options.experiment.subject_arguments.iter().chain(&options.serve_arguments);
     if !given().any(|argument| argument.contains(FOLDER)) {
@@ -165,7 +165,7 @@ impl Watched {
     /// Watches the subject of a site in `process`, through a link if the variant is remote.
     ///
     /// # Errors
-    /// What cannot be asked or watched.
+    /// An address that cannot be used, or a process that cannot be watched.
     pub(crate) fn begin(
         site: &Site,
         process: Rc<RefCell<Process>>,
@@ -246,29 +246,29 @@ impl Watched {
         })
     }
 
-    /// A level for each place that is loaded.
+    /// A level for each load target.
     pub(crate) fn levels(&self) -> Vec<u64> {
         self.places.iter().map(|(level, _)| *level).collect()
     }
 
-    /// Number of the place that is loaded at a level.
+    /// Number of the load target at a level.
     pub(crate) fn place(&self, level: u64) -> usize {
         self.places.iter().position(|(known, _)| *known == level).unwrap_or(0)
     }
 
-    /// What is loaded at a level, and how it is connected to.
+    /// The load target at a level.
     pub(crate) fn target(&self, level: u64) -> &Arc<LoadTarget> {
         &self.places[self.place(level)].1
     }
 
-    /// From here on answers are understood as this shape says.
+    /// Reads later answers by this shape.
     pub(crate) fn understand(&mut self, shape: &RequestShape) {
         for (_, target) in &mut self.places {
             *target = Arc::new(target.as_ref().clone().understood(shape.clone()));
         }
     }
 
-    /// Gives up that answers at a level are of one length; says of which they are, if they are.
+    /// Stops checking the length of answers at a level unless they are alike; returns the length if they are.
     pub(crate) fn settle_length(&mut self, level: u64, are_alike: bool) -> Option<u64> {
         let place = self.place(level);
         let checks = &mut Arc::make_mut(&mut self.places[place].1).checks;
@@ -276,7 +276,7 @@ impl Watched {
         checks.length.as_ref()?.get().copied()
     }
 
-    /// Whether the run started it, and so may start it anew.
+    /// Whether the run started it, and so may restart it.
     pub(crate) fn is_ours(&self) -> bool {
         self.process.borrow().child.is_some()
     }
@@ -286,7 +286,7 @@ impl Watched {
         !self.process.borrow().watched.is_empty()
     }
 
-    /// How it ended, if it did.
+    /// Describes its end, if it has ended.
     pub(crate) fn death(&mut self) -> Option<String> {
         for (name, process) in &self.backends {
             if let Some(death) = process.borrow_mut().child.as_mut().and_then(Child::death) {
@@ -301,12 +301,12 @@ impl Watched {
         gone.then(|| "is gone: its watched process does not exist any more".to_owned())
     }
 
-    /// What its probes say now.
+    /// Reads its probes.
     pub(crate) fn sample(&mut self) -> Vec<Reading> {
         memory::sample(&self.meter.subject.processes())
     }
 
-    /// CPU time that asking it once takes of it while it does nothing else, in microseconds.
+    /// CPU time that it spends on one request for its metrics while idle, in microseconds.
     pub(crate) fn look_cpu_us(&mut self) -> Option<f64> {
         // The first one opens the connection.
         self.ask();
@@ -315,15 +315,15 @@ impl Watched {
         Some(self.meter.subject.read_ns()?.saturating_sub(before_ns) as f64 / 1e3 / f64::from(LOOKS))
     }
 
-    /// What it says of itself now.
+    /// Reads its metrics.
     pub(crate) fn ask(&mut self) -> Vec<Reading> {
         let metrics = &mut self.process.borrow_mut().metrics;
         metrics.as_mut().map(|metrics| metrics.sample().into_iter().collect()).unwrap_or_default()
     }
 }
 
-/// What a variant loads at a level, where connections are a part of the question: the gateway's listener for it, or the
-/// one place of a server that is there.
+/// The load target of a variant at a level if connections are studied: the gateway's listener for it, or the single
+/// address of an existing server.
 fn secured_target(
     site: &Site,
     process: &Process,
@@ -366,7 +366,7 @@ fn secured_target(
     Ok(target)
 }
 
-/// A path of a subject that says where it listens.
+/// The target at a path of a subject with this URL.
 fn target_on(url: &str, path: &str) -> Result<Target, String> {
     let url = format!("{}{path}", url.trim_end_matches('/'));
     Target::parse(&url).map_err(|error| format!("the subject listens at `{url}`: {error}"))

@@ -18,21 +18,21 @@ use tollgate_page::words::sentence;
 use tollgate_page::words::view::{self, View};
 use wide::{Wide, WideCell, WideRow, mode};
 
-/// Levels that a chart marks on its axis; more would not fit.
+/// Most levels that a chart marks on its axis, for space.
 const TICKS_MAX: usize = 12;
-/// Points of a line of which each has its marker.
+/// Most points of a line with a marker each.
 const MARKERS_MAX: usize = 16;
-/// Lines of one chart: more can neither be told apart nor named.
+/// Most lines of one chart: more cannot be distinguished or named.
 const LINES_MAX: usize = 16;
 
-/// What is different where records are inserted.
+/// The method of a run of inserts.
 const INSERTS: &str = "A transfer puts its records into an empty table. Timed is what lies between the first byte out and \
     the last byte in: connections were open before, and counting, comparing and deleting the rows afterwards goes past any \
     link and is in no figure. The subject's CPU clock is read when it has come to rest. A survey of one transfer a cell, in \
     no figure, finds where errors begin and how many blocks fit into a cell's time. All variants of a subject share its \
     process.";
 
-/// The page, where records are inserted.
+/// The page of a run of inserts.
 pub(super) fn page(view: &View<'_>) -> Option<Page> {
     let run = view.run;
     if run.experiment.piece != Piece::Record || view.rows.is_empty() {
@@ -69,7 +69,7 @@ pub(super) fn page(view: &View<'_>) -> Option<Page> {
     Some(parts::page(view, None, sections, Depth::Background, vec![watched::section(view)], &method))
 }
 
-/// What was settled of all transfers.
+/// The sum of a count in the settlements of all transfers.
 fn settled(run: &RunResult, of: fn(&Settlement) -> u64) -> u64 {
     run.cells.iter().filter_map(|cell| Some(of(&cell.inserted.as_ref()?.settlement))).sum()
 }
@@ -113,7 +113,7 @@ fn legend(view: &View<'_>) -> Vec<String> {
     texts
 }
 
-/// Tolls at the level that stands for each variant.
+/// Tolls at the level that represents each variant.
 fn own_tolls(view: &View<'_>) -> Option<Section> {
     let run = view.run;
     let row = |variant: &Variant| {
@@ -140,13 +140,13 @@ fn text(toll: &Toll) -> String {
     }
 }
 
-/// The subjects of a table, tollgate's own first: each has a panel, as a mode has one colour whoever does the work.
+/// The subjects of a table, tollgate's own first: each has a panel, as a mode has the same colour for every subject.
 fn subjects<'r>(wide: &Wide<'r>) -> impl Iterator<Item = Option<&'r str>> {
     let is_drawn = |row: &&WideRow<'_>| !points(wide, row).is_empty() || onset(row).is_some();
     wide.rows.iter().filter(is_drawn).map(|row| row.variant.peer.as_deref()).collect::<BTreeSet<_>>().into_iter()
 }
 
-/// Where errors begin in a row, by its place.
+/// The position in a row at which errors begin.
 fn onset(row: &WideRow<'_>) -> Option<usize> {
     row.entries.iter().position(|entry| matches!(entry, WideCell::Onset(_)))
 }

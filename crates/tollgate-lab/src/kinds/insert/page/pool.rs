@@ -1,6 +1,6 @@
-//! The pool of work processes under each way of inserting: how many were busy at most, and how many requests waited.
+//! The pool of work processes for each way of inserting: the most that were busy, and the most requests that waited.
 //!
-//! Only where the subject told it and it was sampled: nothing stands where nothing is known.
+//! Only for subjects that reported it while it was sampled; unknown figures are left out.
 
 use super::wide::{distance_of, mode};
 use tollgate_facts::results::{Cell, RunResult, Variant};
@@ -8,12 +8,12 @@ use tollgate_page::blocks::Table;
 use tollgate_page::number;
 use tollgate_page::words::sentence;
 
-/// Cells in which requests waited that are named before the rest is counted.
+/// Most cells with waiting requests that are named; further ones are only counted.
 const NAMED_MAX: usize = 4;
-/// What the table shows.
+/// Title of the table.
 const TITLE: &str = "Work processes busy at most / requests waiting for one at most, as sampled";
 
-/// A row for each variant of which anything is known; absent if nothing is.
+/// A row for each variant with any figures; absent if there are none.
 pub(crate) fn table(run: &RunResult) -> Option<Table> {
     let head = ["mode".to_owned()].into_iter().chain(run.experiment.levels.iter().map(|level| number::whole(*level)));
     let rows = run.experiment.variants.iter().filter_map(|variant| row(run, variant));
@@ -37,7 +37,7 @@ fn seen(cell: &Cell) -> Option<(f64, f64)> {
     Some((inserted.work_processes_busy_max?, inserted.work_processes_waiting_max?))
 }
 
-/// Where requests waited, the most first; absent where none was seen waiting.
+/// The cells in which requests waited, those with the most first; absent if none did.
 pub(crate) fn waiting(run: &RunResult) -> Option<String> {
     let mut found: Vec<(&Cell, f64)> =
         run.cells.iter().filter_map(|cell| Some((cell, seen(cell)?.1))).filter(|(_, waiting)| *waiting > 0.0).collect();

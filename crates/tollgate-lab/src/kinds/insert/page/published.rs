@@ -1,10 +1,10 @@
-//! The published table of milliseconds per record, as it is kept in `data/`: to stand beside a run's own.
+//! The published table of milliseconds per record, from `data/`, for comparison with a run's own.
 
 use tollgate_facts::results::{Distance, Inserting};
 
-/// Name under which an experiment asks for it.
+/// Name of the table in an experiment.
 const NAME: &str = "cap-ms-per-record";
-/// Who measured what, in a few words.
+/// Source of the published figures.
 pub(crate) const SOURCE: &str = "RizInno's load test of CAP 6.4 on an Apple M1 Max, 2022: local over SQLite in \
                                             memory, remote in SAP's cloud over SAP HANA";
 const TEXT: &str = include_str!("data/cap_ms_per_record.csv");
@@ -14,16 +14,16 @@ const TEXT: &str = include_str!("data/cap_ms_per_record.csv");
 pub(crate) enum Published {
     /// Milliseconds per record.
     Time(f64),
-    /// Errors began here: their wording.
+    /// The message with which errors began here.
     Onset(&'static str),
 }
 
-/// Whether an experiment has a published table of this name.
+/// Whether a published table has this name.
 pub(crate) fn is_known(name: Option<&str>) -> bool {
     name == Some(NAME)
 }
 
-/// The published cells that correspond to a way of inserting, at these levels; absent where there is none.
+/// The published cells that correspond to a way of inserting, at these levels; absent without any.
 pub(crate) fn row(inserting: &Inserting, distance: Distance, levels: &[u64]) -> Option<Vec<Option<Published>>> {
     let place = match distance {
         Distance::Local => "local",
@@ -42,7 +42,7 @@ pub(crate) fn row(inserting: &Inserting, distance: Distance, levels: &[u64]) -> 
     cells.iter().any(Option::is_some).then_some(cells)
 }
 
-/// What a line says behind the way of inserting: records, milliseconds for each, and the error.
+/// Parses the rest of a line after the way of inserting: records, milliseconds for each, and the error.
 fn cell(text: &'static str) -> Option<(u64, Published)> {
     let (records, rest) = text.split_once(',')?;
     let (time, error) = rest.split_once(',')?;

@@ -17,7 +17,7 @@ pub(super) struct Wide<'r> {
     pub(super) rows: Vec<WideRow<'r>>,
 }
 
-/// One row.
+/// A row of the table.
 pub(super) struct WideRow<'r> {
     /// Index of its colour and marker.
     pub(super) key: usize,
@@ -26,24 +26,24 @@ pub(super) struct WideRow<'r> {
     pub(super) entries: Vec<WideCell<'r>>,
 }
 
-/// What stands at one level.
+/// The entry at one level.
 #[derive(Clone, Copy)]
 pub(super) enum WideCell<'r> {
-    /// A figure of a cell.
-    /// Short are records that do not fill the mode's requests and connections: it is another one by another name.
+    /// A figure of a cell. It is short if its records do not fill the mode's requests and connections: its mode is then
+    /// another one by this name.
     Value { value: Estimate, row: &'r Row<'r>, is_short: bool },
-    /// Errors begin here: their wording.
+    /// The message with which errors began here.
     Onset(&'r str),
-    /// It was skipped, and why.
+    /// The reason that it was skipped.
     Skipped(&'r str),
-    /// Nothing.
+    /// No entry.
     Empty,
 }
 
-/// What the parentheses around a figure say.
+/// Explains the parentheses around a figure.
 pub(super) const SHORT: &str = "in parentheses: fewer records than the mode's batch or connections";
 
-/// The figure of which a table is.
+/// The figure in the cells of a table.
 pub(super) type Figure = fn(&Cell) -> Option<Estimate>;
 
 /// Milliseconds per record.
@@ -114,8 +114,8 @@ impl WideCell<'_> {
 }
 
 impl Wide<'_> {
-    /// The table of `what`, which can be taken along as a file that is named by `file` and the distance; beneath the rows
-    /// of each mode stands what was published of it.
+    /// The table of the figure `what`, with a file named after `file` and the distance; each mode's rows are followed
+    /// by its published row.
     pub(super) fn table(
         &self,
         run: &RunResult,
@@ -148,7 +148,7 @@ impl Wide<'_> {
 }
 
 impl WideRow<'_> {
-    /// The mode, and the peer whose row it is.
+    /// The mode, and the peer of the row.
     pub(super) fn label(&self) -> String {
         match &self.variant.peer {
             Some(peer) => format!("{} {peer}", mode(self.variant)),
@@ -164,19 +164,19 @@ impl WideRow<'_> {
     }
 }
 
-/// Where errors begin, which is all that stands in the rest of a row.
+/// The entry at which errors begin, which takes the rest of a row.
 fn onset(wording: &str) -> Entered {
     Entered { takes_rest: true, ..one_line(wording).into() }
 }
 
-/// The cells of a row, until one takes the rest.
+/// The cells of a row, up to one that takes the rest.
 fn line(head: [String; 3], entries: impl Iterator<Item = Entered>) -> Vec<Entered> {
     let mut cells: Vec<Entered> = head.into_iter().map(Entered::from).chain(entries).collect();
     cells.truncate(cells.iter().position(|cell| cell.takes_rest).map_or(cells.len(), |at| at + 1));
     cells
 }
 
-/// How far away a table's variants were asked, in words.
+/// Describes the distance of a table's variants.
 pub(super) fn distance(run: &RunResult, distance: Distance) -> String {
     match (distance, run.settings.round_trip_ms) {
         (Distance::Remote, Some(ms)) => format!("remote, {} ms round trip", number::three_digits(ms)),
