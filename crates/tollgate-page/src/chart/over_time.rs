@@ -5,6 +5,7 @@ use super::axis;
 use super::scale::{Scale, Spacing};
 use super::svg::{Anchor, Canvas};
 use super::{Size, key_class};
+use crate::number;
 
 /// One variant's panel.
 #[derive(Default)]
@@ -81,7 +82,8 @@ pub fn draw(size: Size, label: &str, panels: &[Panel]) -> Canvas {
         let x = Scale::over(Spacing::Linear, times().chain([0.0]), plot.left, plot.right);
         let y = Scale::over(Spacing::Linear, values().chain([0.0]), plot.bottom, plot.top).rounded(TICKS);
         axis::panel(canvas, plot, &y, axis::labelled(y.ticks(TICKS)), &panels[index].name);
-        draw_values(canvas, &panels[index], &x, &y);
+        canvas.label_values("measured time", label);
+        draw_values(canvas, index, &panels[index], (&x, &y));
         let is_last_row = index + size.columns() >= panels.len();
         for (value, text) in axis::labelled(x.ticks(TICKS)).into_iter().filter(|_| is_last_row) {
             canvas.text("tick", Anchor::Middle, (x.at(value), plot.bottom + 15.0), &format!("{text} s"));
@@ -89,12 +91,12 @@ pub fn draw(size: Size, label: &str, panels: &[Panel]) -> Canvas {
     })
 }
 
-fn draw_values(canvas: &mut Canvas, panel: &Panel, x: &Scale, y: &Scale) {
+fn draw_values(canvas: &mut Canvas, index: usize, panel: &Panel, (x, y): (&Scale, &Scale)) {
     let key = key_class(panel.key);
     let floor = y.at(y.low.max(0.0));
+    let is_shown = |point: &&(f64, f64)| x.shows(point.0) && y.shows(point.1);
     let places = |points: &[(f64, f64)]| -> Vec<(f64, f64)> {
-        let shown = points.iter().filter(|point| x.shows(point.0) && y.shows(point.1));
-        shown.map(|point| (x.at(point.0), y.at(point.1))).collect()
+        points.iter().filter(is_shown).map(|point| (x.at(point.0), y.at(point.1))).collect()
     };
     let line = places(&panel.points);
     let (Some(first), Some(last)) = (line.first(), line.last()) else { return };
@@ -103,6 +105,8 @@ fn draw_values(canvas: &mut Canvas, panel: &Panel, x: &Scale, y: &Scale) {
         let (first, last) = ([(first.0, floor)], [(last.0, floor)]);
         canvas.area(&format!("area {key}"), &[&first, line.as_slice(), &last].concat());
     }
-    canvas.path(&format!("trace {key}"), &line);
+    let text = |point: &(f64, f64)| (format!("{} s", number::three_digits(point.0)), number::three_digits(point.1));
+    let texts: Vec<(String, String)> = panel.points.iter().filter(is_shown).map(text).collect();
+    canvas.series(index, &panel.name, &texts, |canvas| canvas.path(&format!("trace {key}"), &line));
     canvas.path("average", &places(&panel.average));
 }
