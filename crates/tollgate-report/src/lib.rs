@@ -1,7 +1,8 @@
-//! What is shown of a run: reporters that read a stored result and write text.
+//! Reports of a run: reporters read a stored result and write text.
 //!
-//! A reporter measures nothing, computes no toll and opens no file: it renders what `result.json` holds, so that an old
-//! run can be shown again at any time. It knows no kind of experiment: who asks says how the page of a run is built.
+//! A reporter measures nothing, computes no toll and opens no file: it renders what `result.json` contains, so that an
+//! old run can be shown again at any time. It knows no kind of experiment: the caller supplies the function that builds
+//! the page.
 
 mod across;
 mod formats;
@@ -65,12 +66,12 @@ pub struct Reporter<T: 'static> {
     pub name: &'static str,
     /// Other names that are understood.
     pub also: &'static [&'static str],
-    /// What it is good for, in a few words.
+    /// Its purpose, in a few words.
     pub about: &'static str,
     shows: Shows<T>,
 }
 
-/// What a reporter shows.
+/// The output function of a reporter.
 #[derive(Debug)]
 enum Shows<T: 'static> {
     Page(WritePage),

@@ -1,7 +1,7 @@
-//! Runs side by side as a page: who they are, what differs, the tolls and the figures of all runs, and every ratio with its
-//! interval.
+//! The page of runs side by side: the runs, their differences, the tolls and figures of all runs, and every ratio with
+//! its interval.
 //!
-//! It shows what [`tollgate_facts::across`] found, and computes no ratio.
+//! It shows the findings of [`tollgate_facts::across`] and computes no ratio.
 
 mod pictures;
 mod tables;

@@ -19,7 +19,7 @@ const POINTS_MAX: usize = 120;
 /// Longest name of a run in a picture.
 const RUN_CHARACTERS_MAX: usize = 28;
 
-/// What a section shows: the dots of each figure, and over the levels the lines of figures.
+/// The pictures of a section: a dot chart for each figure, and line charts of figures over the levels.
 pub(super) fn of(across: &Across, what: What) -> Vec<Block> {
     let figures = [Of::SubjectCpu, Of::UnitTime, Of::MedianAtRate];
     let dots = figures.into_iter().filter_map(|figure| dots_of(across, what, figure)).map(Block::Figure);
@@ -27,7 +27,7 @@ pub(super) fn of(across: &Across, what: What) -> Vec<Block> {
     dots.chain(lines).collect()
 }
 
-/// The rows whose ratios are furthest from 1, in the order in which they stand.
+/// The rows whose ratios are furthest from 1, in their original order.
 fn most_different<'a>(rows: &[&'a Beside], count: usize) -> Vec<&'a Beside> {
     let distance = |row: &Beside| {
         let plain = row.ratios.iter().filter(|found| found.verdict != TollVerdict::Refused);
@@ -95,7 +95,7 @@ fn overlaid(across: &Across) -> Vec<Block> {
     blocks
 }
 
-/// What one run has of a row, at its level; absent where it has nothing, or nothing that may be read.
+/// A run's point of a row, at its level; absent where the run has no value there, or a refused one.
 fn point(row: &Beside, run: u32) -> Option<Point> {
     let value = row.values.iter().find(|value| value.run == run && value.standing != Verdict::Refused)?;
     let (low, high) = value.interval.unwrap_or((value.value, value.value));

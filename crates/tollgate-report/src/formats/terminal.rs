@@ -12,7 +12,7 @@ const GAP: usize = 2;
 const REST_WIDTH_MIN: usize = 12;
 /// Least width of a name that is cut short.
 const NAME_WIDTH_MIN: usize = 24;
-/// Values up to so many characters stand in a table of words on any terminal.
+/// Values of up to this many characters fit into a table of words on any terminal.
 const VALUE_WIDTH_MIN: usize = 16;
 
 /// The page.
@@ -163,7 +163,7 @@ impl Terminal<'_> {
     }
 }
 
-/// Which columns of a table are shown, and how wide each is.
+/// The visible columns of a table and their widths.
 struct Fit {
     /// Each with the spaces between it and the one before.
     shown: Vec<(usize, usize)>,
@@ -203,8 +203,8 @@ impl Fit {
         Fit { shown: shown.into_iter().map(|at| (at, GAP)).collect(), widths }
     }
 
-    /// One line: words from the left, the rest from the right; a cell that takes the rest of its row gets what is left of
-    /// so many characters.
+    /// One line: words aligned left, the rest right. A cell that takes the rest of its row gets the remainder of this
+    /// many characters.
     fn line(&self, table: &Table, texts: &[String], rest: Option<(usize, usize)>) -> String {
         let mut line = String::new();
         for (place, (at, gap)) in self.shown.iter().enumerate() {
