@@ -16,7 +16,7 @@ const NEARLY_SYMMETRIC_SHARE: f64 = 0.1;
 /// … and neither end is further away than so many halves of it.
 const LOPSIDED_MAX: f64 = 1.1;
 
-/// What stands where there is no value.
+/// Placeholder of a missing value.
 pub const NOTHING: &str = "–";
 
 /// Three significant digits, thousands grouped: `12,345`, `123`, `12.3`, `0.0123`.
@@ -33,7 +33,7 @@ pub fn three_digits(value: f64) -> String {
     grouped(value, rounded)
 }
 
-/// Decimals for a whole column, so that its points stand below each other: three digits for its middle value.
+/// Decimals for a whole column, so that its points are aligned: three digits for its middle value.
 pub fn column_decimals(values: impl Iterator<Item = f64>) -> usize {
     let sizes: Vec<f64> = values.map(f64::abs).filter(|size| size.is_finite() && *size > 0.0).collect();
     tollgate_facts::stats::signed_rank::median(sizes).map_or(0, decimals)
@@ -45,8 +45,8 @@ pub fn in_column(value: f64, decimals: usize) -> String {
     if is_lost || !value.is_finite() { three_digits(value) } else { grouped(value, decimals) }
 }
 
-/// A mean of what cannot be negative with its interval, written as `one` says: `12.3 ±0.4`, or `24.1 [2.70, 215]` where
-/// it is not nearly symmetric; of one value it says so.
+/// A mean of non-negative values with its interval, formatted by `one`: `12.3 ±0.4`, or `24.1 [2.70, 215]` where it is
+/// not nearly symmetric; for a single value, with a note.
 pub fn with_half(estimate: Estimate, one: impl Fn(f64) -> String) -> String {
     match estimate.n {
         0 => NOTHING.to_owned(),
@@ -55,8 +55,8 @@ pub fn with_half(estimate: Estimate, one: impl Fn(f64) -> String) -> String {
     }
 }
 
-/// The interval behind the mean of what cannot be negative: half of it, written as `half` says, where it is nearly
-/// symmetric, else its ends; nothing where there is none.
+/// The interval after a mean of non-negative values: half of it, formatted by `half`, where it is nearly symmetric,
+/// else its ends; empty where there is none.
 pub fn spread(estimate: Estimate, end: impl Fn(f64) -> String, half: impl Fn(f64) -> String) -> String {
     let Some((low, high)) = estimate.interval() else { return String::new() };
     let reach = (high - low) / 2.0;
@@ -113,8 +113,8 @@ pub fn bytes(value: f64) -> String {
     format!("{} {unit}", three_digits(value / size))
 }
 
-/// Decimals with which the ends of an interval can be told apart, and on which side of 1 they lie: between two and
-/// four; fewer for large ratios.
+/// Decimals that distinguish the ends of an interval, and their side of 1: between two and four; fewer for large
+/// ratios.
 pub fn ratio_decimals(ratio: f64, low: f64, high: f64) -> usize {
     let decimals = match ratio {
         100.0.. => 0,

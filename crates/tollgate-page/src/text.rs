@@ -1,4 +1,4 @@
-//! Text as every format has it: on one line, without what could move a cursor, and cut or broken to a width.
+//! Text for every format: on one line, without control characters that move a cursor, and cut or broken to a width.
 
 /// Text from outside on one line, without control characters: nothing a subject sends may move the cursor.
 pub fn one_line(text: &str) -> String {
@@ -31,8 +31,8 @@ pub fn slug(text: &str) -> String {
     words.collect::<Vec<_>>().join("-")
 }
 
-/// Lines of at most so many characters, broken between words: `first` stands before the first one, `others` before each
-/// of the others. A word that is longer has a line of its own.
+/// Lines of at most `most` characters, broken between words, after the prefix `first` or, from the second line on,
+/// `others`. A longer word has a line of its own.
 pub fn broken(text: &str, most: usize, first: &str, others: &str) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split(' ') {

@@ -21,7 +21,7 @@ const TICKS: usize = 4;
 /// Labels of levels below a panel, at most: more would run into each other.
 const LEVELS_MAX: usize = 5;
 
-/// Draws it; `label` says what the values are, `levels` which are marked.
+/// Draws it; `label` names the values, `levels` are the marked ones.
 pub fn draw(size: Size, label: &str, levels: &[(f64, String)], panels: &[Band<'_>]) -> Canvas {
     let values = || panels.iter().flat_map(|panel| panel.points.iter().flat_map(|point| [point.1, point.2]));
     let every = levels.len().div_ceil(LEVELS_MAX).max(1);

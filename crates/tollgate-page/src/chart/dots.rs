@@ -8,11 +8,11 @@ use super::svg::{Anchor, Canvas};
 use super::{Size, Standing, key_class};
 use crate::number;
 
-/// What is drawn.
+/// The content of the chart.
 pub struct Dots<'a> {
-    /// What the values are.
+    /// The name of the values.
     pub label: &'a str,
-    /// What stands behind each value on the axis.
+    /// The unit after each value on the axis.
     pub unit: &'a str,
     /// Name and key of each run, in the order of the dots of a row.
     pub runs: Vec<(String, usize)>,
@@ -24,7 +24,7 @@ pub struct Dots<'a> {
 
 /// One row: absent dots were not measured, or are refused.
 pub struct DotRow {
-    /// What the row is about.
+    /// The name of the row.
     pub name: String,
     /// One for each run.
     pub dots: Vec<Option<Point>>,
@@ -34,7 +34,7 @@ pub struct DotRow {
 const DOT_HEIGHT: f64 = 12.0;
 /// Room between two rows.
 const ROW_GAP: f64 = 12.0;
-/// Room for a name that stands above its row.
+/// Height of a name above its row.
 const NAME_HEIGHT: f64 = 15.0;
 const FOOT_HEIGHT: f64 = 40.0;
 /// Most of the width that names may take beside their rows.

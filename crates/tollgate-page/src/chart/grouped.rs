@@ -22,7 +22,7 @@ pub struct Bar {
 
 /// Bars that belong together.
 pub struct BarGroup<'a> {
-    /// What they are about.
+    /// Its name.
     pub name: &'a str,
     /// One for each level that was measured.
     pub bars: Vec<Bar>,

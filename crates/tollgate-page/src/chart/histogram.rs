@@ -1,5 +1,5 @@
-//! Distributions over bars that are equally wide on a logarithmic axis, laid over each other as outlines; what is shorter
-//! than the first bar or longer than the last stands in a slot of its own, so that a tail is seen and not stretched.
+//! Distributions over bars that are equally wide on a logarithmic axis, laid over each other as outlines; values below
+//! the first bar or above the last have slots of their own, so that a tail is visible and not stretched.
 
 use super::axis::{self, Plot, fitted, text_width};
 use super::scale::{Scale, Spacing};
@@ -13,22 +13,22 @@ pub struct Outline<'a> {
     pub name: &'a str,
     /// Index of its colour.
     pub key: usize,
-    /// Share of what lies below the first bar, 0 to 1.
+    /// Share of the values below the first bar, 0 to 1.
     pub below: f64,
     /// Share of each bar.
     pub shares: Vec<f64>,
-    /// Share of what lies beyond the last bar.
+    /// Share of the values above the last bar.
     pub beyond: f64,
 }
 
 /// The bars.
 #[derive(Debug, Clone, Copy)]
 pub struct Bars<'a> {
-    /// Where the first one begins, above zero.
+    /// Start of the first one, above zero.
     pub from: f64,
-    /// Where the last one ends.
+    /// End of the last one.
     pub to: f64,
-    /// How many there are.
+    /// Number of bars.
     pub count: usize,
     /// Their unit.
     pub unit: &'a str,

@@ -162,7 +162,7 @@ pub fn throughput(view: &View<'_>) -> Figure {
     throughput_beside(view, Size::Half, "Valid answers only. A hollow point has a doubt.", &[])
 }
 
-/// The same with these curves, dotted, beside what was measured.
+/// The same with these curves, dotted, beside the measured values.
 pub fn throughput_beside(view: &View<'_>, wide: Size, note: &str, curves: &[Vec<Point>]) -> Figure {
     let variants = by_variant(view);
     let dotted = curves.iter().map(|points| Line::new("", 0, Kind::Ideal, points.clone()));

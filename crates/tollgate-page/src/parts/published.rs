@@ -1,4 +1,4 @@
-//! What others published for the same question, beside what was measured here: to compare shapes, not machines.
+//! Figures that others published for the same question, beside those measured here: to compare shapes, not machines.
 
 use crate::blocks::{Block, Section, Table};
 use crate::gather::by_key;

@@ -101,7 +101,7 @@ fn asked<'a>(row: &Row<'a>) -> Option<&'a facts::Cell> {
     Some(row.cell).filter(|cell| cell.connections > 0 || !cell.errors.is_empty())
 }
 
-/// A percentile and the ends of its interval, of which any may be none: that is no number.
+/// A percentile and the ends of its interval. A missing end is not a number.
 fn timed(timed: Timed, rank: Rank) -> Option<[f64; 3]> {
     let (low, high) = timed.interval(rank).unwrap_or((f64::NAN, f64::NAN));
     Some([timed.at(rank)?, low, high])

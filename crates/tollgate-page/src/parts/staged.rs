@@ -1,5 +1,5 @@
-//! A load in stages: each stage with what it asked for and what came, and asked, achieved and times over time. The page of
-//! a run and that of a single load show the same.
+//! A load in stages: each stage with its requested and achieved load, and both with the times over time. The page of a
+//! run and that of a single load show the same.
 
 use crate::blocks::{Block, Cell, Figure, Picture, Section, Table};
 use crate::chart::lines::{Kind, Line, Point};
@@ -74,7 +74,7 @@ pub fn table(found: &Staged) -> Table {
     .file("stages.csv")
 }
 
-/// What the table leaves to be said.
+/// Notes for the table.
 pub fn shared(unit: StageUnit) -> &'static str {
     match unit {
         StageUnit::PerSecond => {
@@ -87,9 +87,9 @@ pub fn shared(unit: StageUnit) -> &'static str {
     }
 }
 
-/// One curve of a chart: its name and what of a point it shows.
+/// One curve of a chart: its name and the function from a point to its value.
 type Curve = (&'static str, fn(&StagedPoint) -> Option<f64>);
-/// A chart: its title, what its values are, and its curves.
+/// A chart: its title, the name of its values, and its curves.
 type Chart = (&'static str, &'static str, &'static [Curve]);
 
 const ASKED: Curve = ("asked", |point| Some(point.asked));

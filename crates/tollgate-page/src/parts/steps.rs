@@ -6,7 +6,7 @@ use crate::words::sentence;
 use crate::words::view::View;
 use tollgate_facts::results::Percentiles;
 
-/// What the table leaves to be said.
+/// Notes for the table.
 const SHARED: &str = "an iteration's time is that of its steps' answers, added up: time to think is left out. A failed step ends its \
                                  iteration, which is then in no time. The percentiles of a cell are those of its iterations";
 

@@ -134,8 +134,8 @@ pub fn own_time(run: &RunResult, series: &Series, unit: f64) -> Vec<(f64, f64)> 
 /// A variant's key and name, and its figure over time.
 type Course<'r> = (usize, &'r str, Vec<(f64, f64)>);
 
-/// A value of each trial in the middle of it, a line for each variant, at the level that stands for the run; absent where
-/// all are none.
+/// A value of each trial in the middle of it, a line for each variant, at the level that represents the run; absent
+/// where all are missing.
 fn of_trials(view: &View<'_>, tried: &Tried) -> Option<Figure> {
     let run = view.run;
     let level = view::answer_level(run).or_else(|| run.trials.iter().map(|trial| trial.level).max())?;

@@ -1,8 +1,8 @@
-//! Figures of cells in any table: the numbers of a cell's doubts stand behind its name, or behind the
-//! figure where a row is of several cells, what must not be read is told apart or reads `refused`, and a sentence says by
-//! their rules which of its cells are in doubt.
+//! Figures of cells in any table: the numbers of a cell's doubts come after its name, or after the figure where a row
+//! is of several cells; refused figures are set apart or read `refused`; and a sentence names the cells in doubt by
+//! their rules.
 //!
-//! What it deliberately does not do: lay a table out.
+//! It does not lay a table out.
 
 use super::sentence;
 use super::view::{Row, Shared, View, is_of_all};
@@ -14,7 +14,7 @@ use crate::text::{capitalized, stopped};
 use tollgate_facts::results::{self, RunResult, Validity, Verdict};
 use tollgate_facts::rules::{self, STEADY};
 
-/// What stands for a figure that must not be read.
+/// Replacement of a refused figure.
 pub const REFUSED: &str = "refused";
 /// Levels that a sentence names.
 const LEVELS_MAX: usize = 6;
@@ -52,7 +52,7 @@ impl<'r> View<'r> {
         }
     }
 
-    /// The numbers of what marked these cells, for behind a figure that is made of all of them; of refused ones nothing is.
+    /// The numbers of the marks of these cells, for a figure made of all of them; refused cells are not part of it.
     pub fn marks_of<'a>(&self, cells: impl IntoIterator<Item = (&'a str, u64)>) -> Vec<usize> {
         let rows = cells.into_iter().filter_map(|(variant, level)| self.row(variant, level));
         self.numbers(rows.filter(|row| !row.is_closed_refused))
@@ -77,7 +77,8 @@ pub fn worst<'r>(findings: &[&'r Validity]) -> Option<&'r Validity> {
     findings.iter().copied().max_by(|one, other| distance(one).total_cmp(&distance(other)))
 }
 
-/// What marks all cells, or all of some levels, a sentence or two each; what was `said` already is not said again.
+/// Marks of all cells, or of all cells of some levels, a sentence or two each; those that `said` already contains are
+/// left out.
 pub fn shared(view: &View<'_>, said: &str) -> Vec<String> {
     let experiment = &view.run.experiment;
     let text = |Shared { doubt, levels }: &Shared<'_>| {
@@ -103,13 +104,13 @@ impl Row<'_> {
         Cell::marked(&self.cell.variant, self.marks.clone())
     }
 
-    /// Whether its figures may be read as they stand.
+    /// Whether its figures are free of doubt.
     pub fn standing(&self) -> Standing {
         if self.marks.is_empty() { Standing::Plain } else { Standing::Hollow }
     }
 }
 
-/// A cell of a sentence: variant, level, and what the sentence calls it.
+/// A cell of a sentence: variant, level, and its name in the sentence.
 pub type Named<'a> = (&'a str, u64, String);
 
 /// Whether the figures of a cell's closed load must not be read.
@@ -123,8 +124,8 @@ pub fn is_unsteady(run: &RunResult, cell: &results::Cell) -> bool {
     doubts(run, &cell.variant, cell.level).any(is_one)
 }
 
-/// What is to be said behind a sentence about these cells: by which rules some are marked, and some are refused, whose
-/// figures are not in it. Nothing where nothing is in doubt.
+/// The note after a sentence about these cells: the rules that mark some of them or refuse others, whose figures are
+/// not in it. Empty where nothing is in doubt.
 pub fn aside(run: &RunResult, cells: &[Named<'_>]) -> String {
     let of = |verdict: Verdict| {
         let is_told =

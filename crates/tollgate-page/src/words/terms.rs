@@ -1,6 +1,6 @@
-//! What the terms in the heads of tables mean, for readers who meet them for the first time.
+//! The meanings of terms in the headings of tables, for readers who meet them for the first time.
 //!
-//! It knows heads by their words only: a head that it does not know needs no explanation, or has a legend of its own.
+//! It knows headings by their words only: an unknown heading needs no explanation, or has a legend of its own.
 
 /// A term as a head begins with it, and its meaning. Of two that fit, the first one is taken.
 const TERMS: [(&str, &str); 32] = [
