@@ -50,7 +50,7 @@ pub struct Settlement {
     pub lost: u64,
     /// Rows that nobody acknowledged, or that are in the table twice.
     pub surplus: u64,
-    /// Rows that were not what was sent.
+    /// Rows that differ from those sent.
     pub wrong: u64,
 }
 

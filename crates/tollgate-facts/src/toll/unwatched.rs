@@ -1,7 +1,7 @@
 //! The rule of CPU time that was not watched: other programs that used more of it beside one of two variants.
 //!
-//! A proxy that passes requests on looks cheap if its backend is not watched. What other programs of the machine use by
-//! themselves is as much beside either of them, block by block.
+//! A proxy that passes requests on looks cheap if its backend is not watched. Independent programs of the machine use
+//! about the same beside either of them, block by block.
 
 use super::pair::{Logs, Pair};
 use crate::results::{Piece, Trial};
