@@ -1,7 +1,7 @@
-//! A program that ends by itself: it is started on the subjects' cores, waited for, and told by its status, its output, its
-//! time and what the kernel says that it used.
+//! A program that ends by itself: starts it on the subjects' cores, waits for it, and reports its status, output, time
+//! and the kernel's account of its resources.
 //!
-//! What it deliberately does not do: know what the program is.
+//! It does not know what the program does.
 
 use std::io::{self, Read};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -20,38 +20,38 @@ use crate::subject::ended;
 
 /// So often it is looked at while it lasts.
 const LOOK_EVERY: Duration = Duration::from_millis(25);
-/// Bytes of what it prints that are read.
+/// The most bytes of its output that are read.
 const OUTPUT_BYTES_MAX: u64 = 1 << 20;
-/// What it printed is waited for so long behind its end.
+/// Time limit for reading its output after its end.
 const READ_WITHIN: Duration = Duration::from_secs(1);
 /// Characters of its last words that are quoted.
 const WORDS_MAX: usize = 600;
 
-/// A program's memory is told where it is more than that of this process by such a part.
+/// A program's memory is reported if it exceeds that of this process by at least one part in this many.
 const OWN_PART: u64 = 8;
 
-/// What is run, and what is expected of it.
+/// The command and what is expected of it.
 pub(crate) struct Finite<'a> {
     pub(crate) command: Command,
     pub(crate) cores: &'a Cores,
     pub(crate) stop: &'a StopFlag,
-    /// If it lasts longer, it is ended.
+    /// Time limit, after which it is killed.
     pub(crate) longest: Duration,
     /// The exit status that is no failure.
     pub(crate) status: i32,
 }
 
-/// What one run of it was.
+/// The result of one execution.
 #[derive(Debug)]
 pub(crate) struct Finished {
-    /// What it printed.
+    /// Its output.
     pub(crate) output: String,
     /// From its start until its end was seen.
     pub(crate) wall: Duration,
     /// CPU time of it and of all its children that it waited for.
     pub(crate) cpu: Duration,
-    /// The largest resident memory of one of them, in bytes; absent where it is hardly more than what this process had when
-    /// it started it, since the kernel counts that for a new process, too.
+    /// The largest resident memory of one of them, in bytes. Absent where it hardly exceeds this process's own when it
+    /// started it, since the kernel counts that for a new process, too.
     pub(crate) memory_bytes_max: Option<u64>,
 }
 

@@ -1,7 +1,7 @@
 //! Looks at a run under way: whether its tolls are narrow enough for it to stop.
 //!
-//! What it deliberately does not do: look at what the tolls say. A run that stops as soon as something is significant finds
-//! something in too many runs.
+//! It does not look at the size of tolls: a run that stops as soon as something is significant finds something in too
+//! many runs.
 
 use tollgate_facts::results::{Figure, RunResult, TollVerdict};
 use tollgate_facts::stats::sequential;

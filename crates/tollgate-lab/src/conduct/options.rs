@@ -1,4 +1,4 @@
-//! What a run is asked, whom it tells, and why it may refuse.
+//! Options of a run, its observer, and its errors.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -12,16 +12,16 @@ use crate::plan::PlanOptions;
 use crate::subject::{Peer, PostgresError};
 use crate::traffic::request::{AnswerLength, OwnRequest};
 
-/// What a run is asked.
+/// The options of a run.
 #[derive(Debug, Clone, Default)]
 pub struct RunOptions {
     /// The experiment.
     pub experiment: Experiment,
-    /// How much of it.
+    /// The extent and its overrides.
     pub plan: PlanOptions,
     /// The folder of the result; absent: `runs/<experiment>-<time>`.
     pub out: Option<PathBuf>,
-    /// `--subject VARIANT=URL`: what is measured instead of the file's. A URL without a path keeps the variant's path.
+    /// `--subject VARIANT=URL`: a URL that replaces the file's subject. A URL without a path keeps the variant's path.
     pub subjects: Vec<(String, String)>,
     /// `--subjects`: the peers that variants of the experiment name.
     pub peers: Vec<Peer>,
@@ -29,7 +29,7 @@ pub struct RunOptions {
     pub serve_arguments: Vec<String>,
     /// `--subject-pid VARIANT=PID`: whose CPU and memory are watched; several for one variant are added up.
     pub subject_pids: Vec<(String, u32)>,
-    /// What is asked of the user's subjects in the place of what the experiment says.
+    /// The request to the user's subjects, instead of the experiment's.
     pub own_request: OwnRequest,
     /// `--header`: fields of every request, in order.
     pub headers: Vec<(String, String)>,
@@ -39,10 +39,10 @@ pub struct RunOptions {
     pub tls: ClientSettings,
     /// `--i-may-load`: hosts off loopback that may be loaded.
     pub may_load: Vec<String>,
-    /// `--i-may-empty`: hosts whose tables a run of inserts may empty, whatever stands in them.
+    /// `--i-may-empty`: hosts whose tables a run of inserts may empty, whatever they contain.
     pub may_empty: Vec<String>,
-    /// `--link`: what the network before a batch's database is made of; absent: the network is the user's own, and two saved
-    /// runs are compared.
+    /// `--link`: the kind of link before a batch's database; absent: the user's own network, where two saved runs are
+    /// compared.
     pub link: Option<LinkMode>,
     /// `--database`: a PostgreSQL of the user's for a batch; absent: one is started.
     pub database: Option<String>,
@@ -57,7 +57,7 @@ pub struct RunOptions {
 }
 
 impl RunOptions {
-    /// An experiment as it stands, with the usual extent, on subjects that `serve_program` serves.
+    /// The unchanged experiment, with the usual extent, on subjects that `serve_program` serves.
     pub fn of(experiment: Experiment, serve_program: PathBuf) -> RunOptions {
         let own_request = OwnRequest { length: AnswerLength::AsFirst, ..OwnRequest::default() };
         let link = Some(LinkMode::default());
@@ -86,15 +86,15 @@ impl Observer for () {
     fn progress(&self, _: &Progress<'_>) {}
 }
 
-/// What was done.
+/// An event of a run.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Progress<'a> {
-    /// The plan stands.
+    /// The plan is made.
     Planned {
         /// Trials to come.
         trials: usize,
-        /// How long they take at least.
+        /// Their minimum total duration.
         duration: Duration,
     },
     /// A subject is being started or asked whether it is there.
@@ -112,7 +112,7 @@ pub enum Progress<'a> {
         /// Name of the variant.
         variant: &'a str,
     },
-    /// There are workers: what they count can be read from here on, at any time.
+    /// The workers exist: from here on, their counters can be read at any time.
     Loading {
         /// Their counts, which grow from trial to trial.
         counters: &'a LiveCounters,
@@ -134,24 +134,24 @@ pub enum Progress<'a> {
         variant: &'a str,
         /// The level.
         level: u64,
-        /// What is likely left of the run.
+        /// Estimated remaining time of the run.
         left: Duration,
         /// Requests, or runs of a command, that it had answered in a second; absent where it took no time.
         per_second: Option<f64>,
     },
     /// Something may be left on a subject of the user's that the run could not take away.
     Left {
-        /// What, where and why.
+        /// The message: subject, place and reason.
         what: &'a str,
     },
-    /// The run is over; the result stands.
+    /// The run is over; the result is final.
     Finished,
 }
 
-/// Why there is no result at all.
+/// Reason for there being no result at all.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RunError {
-    /// What was asked cannot be: the caller's command line or file.
+    /// The caller's command line or file asks for something impossible.
     #[error("{0}")]
     Usage(String),
     /// It could be, but failed before anything was measured.

@@ -1,4 +1,4 @@
-//! What is watched over time, kept to a bounded number of points of which the peaks stay.
+//! Values watched over time, reduced to a bounded number of points that keeps the peaks.
 
 use tollgate_facts::results::{Reading, Series, SubjectUse, Trial};
 use tollgate_facts::stats;
@@ -19,7 +19,7 @@ impl Growing {
         }
     }
 
-    /// Adds how many cores a trial's subject and what is behind it kept busy.
+    /// Adds the number of cores that a trial's subject and its backend kept busy.
     pub(crate) fn add_cores(&mut self, trial: &Trial) {
         let used = [("subject-cpu-share", trial.subject_cpu_us), ("backend-cpu-share", trial.backend_cpu_us)];
         for (name, used_us) in used {

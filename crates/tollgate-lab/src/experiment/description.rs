@@ -1,7 +1,6 @@
-//! An experiment as it is understood: what is compared with what, over which levels, by which work.
+//! A parsed experiment: the variants compared, the levels, and the work.
 //!
-//! What it deliberately does not do: read a file (see [`super::document`]), or know what a kind of experiment has of its
-//! own.
+//! It does not read a file (see [`super::document`]) or know the parts that only one kind has.
 
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,27 +22,27 @@ use crate::traffic::request::RequestShape;
 /// The subject that is tollgate itself, among those of `--subjects`.
 pub const TOLLGATE: &str = "tollgate";
 
-/// What the list of kinds says of all experiments of a kind.
+/// The properties that all experiments of a kind share, from the list of kinds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Heading {
     /// Name of the kind.
     pub kind: &'static str,
-    /// What is swept.
+    /// The swept factor.
     pub factor: Factor,
     /// The unit of work in words.
     pub unit_of_work: &'static str,
-    /// What its figures are told of.
+    /// The piece of work that its figures refer to.
     pub piece: Piece,
 }
 
-/// What can be swept.
+/// A factor that can be swept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Factor {
     /// Its name in files and results.
     pub name: &'static str,
     /// The unit of its levels; empty where they have none.
     pub unit: &'static str,
-    /// What it is, in a sentence.
+    /// Its description, a sentence.
     pub about: &'static str,
 }
 
@@ -54,17 +53,17 @@ pub struct Experiment {
     pub name: String,
     /// The question in one sentence.
     pub question: String,
-    /// Who wrote it.
+    /// Its author.
     pub author: Author,
     /// Of which kind it is.
     pub heading: Heading,
     /// Its levels, ascending, none twice.
     pub levels: Vec<u64>,
-    /// What the levels mean where they are more than numbers; then there are no others.
+    /// Names of the levels where they are more than numbers; then there are no other levels.
     pub named_levels: Vec<NamedLevel>,
     /// Users at each level.
     pub users: Users,
-    /// How long the connections of users stay open.
+    /// The lifetime of the users' connections.
     pub connections: Connections,
     /// Half the width of the band of "no toll", in millionths; absent: the usual one.
     pub equivalence_ppm: Option<u32>,
@@ -79,22 +78,22 @@ pub struct Experiment {
     pub backends: Vec<Backend>,
     /// The ways of doing it, in the order of the file.
     pub variants: Vec<Variant>,
-    /// What the file says of each extent; absent where it says nothing.
+    /// The file's settings of each extent; absent where it has none.
     pub(crate) extents: BTreeMap<Extent, ExtentFile>,
-    /// What is expected of the figures; each names what is there.
+    /// Thresholds of the figures; each names existing variants and levels.
     pub thresholds: Vec<tollgate_facts::threshold::Threshold>,
     /// Figures that others published.
     pub published: Vec<tollgate_facts::results::Published>,
     /// A whole table that others published.
     pub published_table: Option<PublishedTable>,
-    /// What the first sentence of a report is about; absent: its variants in their order.
+    /// The subject of a report's headline; absent: its variants in their order.
     pub answer: Option<results::Answering>,
-    /// What only its kind knows.
+    /// The part that only its kind knows.
     pub(crate) own: Own,
 }
 
-/// Who wrote an experiment: what a built-in one says of answers is said of our own subjects and of peers, not of a server
-/// that stands in their place.
+/// The author of an experiment: what a built-in one expects of responses applies to our own subjects and peers, not to
+/// a server that replaces them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Author {
     /// The user.
@@ -104,7 +103,7 @@ pub enum Author {
     Tollgate,
 }
 
-/// What only a kind of experiment knows: a value of a type of its own.
+/// The part that only a kind of experiment knows: a value of a type of its own.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Own(Option<Arc<dyn Any + Send + Sync>>);
 
@@ -131,13 +130,13 @@ pub enum Users {
     AtMost(u32),
 }
 
-/// How long the connections of users stay open.
+/// The lifetime of the users' connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Display, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[display(rename_all = "kebab-case")]
 pub enum Connections {
-    /// For a block: both trials of a variant have the same ones, and the next block has others. They are opened, and asked
-    /// once, before anything counts. What connections differ by is then in every interval.
+    /// For a block: both trials of a variant have the same ones, and the next block has others. They are opened, and
+    /// asked once, before anything counts. Every interval then includes the differences between connections.
     PerBlock,
     /// From one start of the subjects to the next one, also where these are servers that were there before.
     PerStart,
@@ -188,7 +187,7 @@ pub struct Configuration {
     pub source: PathBuf,
     /// Its text.
     pub text: String,
-    /// What it names: file names without folders, and texts.
+    /// Its parts: file names without folders, and texts.
     pub files: Vec<(String, String)>,
 }
 
@@ -199,7 +198,7 @@ impl Configuration {
     }
 }
 
-/// What stands for the URL of a backend.
+/// The placeholder of a backend's URL.
 pub(crate) fn place(backend: &str) -> String {
     format!("{{{backend}}}")
 }
@@ -213,15 +212,15 @@ pub struct Variant {
     pub title: String,
     /// Name of its baseline, which is another variant.
     pub baseline: Option<String>,
-    /// Where the work begins.
+    /// The place where the work begins.
     pub at: Location,
-    /// How it is asked and understood.
+    /// The form of its requests and the reading of its responses.
     pub request: RequestShape,
     /// With which credentials it is asked, and how TLS is spoken with it.
     pub access: Access,
     /// From how far away it is asked.
     pub distance: Distance,
-    /// The peer that does the work instead of what the file names, as its subject file is called.
+    /// The peer that does the work instead of the file's subject, by the name of its subject file.
     pub peer: Option<String>,
     /// The backend that does the work, past any subject.
     pub backend: Option<String>,
@@ -229,41 +228,41 @@ pub struct Variant {
     pub model: Option<OpenModel>,
     /// The extents that do not measure it.
     pub(crate) left_out_of: BTreeSet<Extent>,
-    /// What only its kind knows.
+    /// The part that only its kind knows.
     pub(crate) own: Own,
 }
 
 /// Credentials and TLS of a variant's own. Secrets are named, and read when it is asked.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Access {
-    /// The variable of the environment that holds user and password, with `:` between them.
+    /// The environment variable with user and password, separated by `:`.
     pub basic: Option<String>,
-    /// Header fields, each with the variable of the environment that holds its value.
+    /// Header fields, each with the environment variable of its value.
     pub headers: Vec<(String, String)>,
     /// A PEM file of authorities that are trusted, too.
     pub authorities: Option<PathBuf>,
-    /// How certificates are judged, if the command line does not say otherwise.
+    /// The check of certificates, if the command line does not override it.
     pub choice: TlsChoice,
 }
 
-/// Where a variant's work begins.
+/// The place where a variant's work begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Location {
     /// A path (and query) on tollgate's own gateway, started for the run.
     Gateway(String),
     /// A whole URL of a server that is already there.
     Url(String),
-    /// On this machine and no server: what is done, in words.
+    /// On this machine and no server: the work, in words.
     Here(String),
 }
 
 impl Experiment {
-    /// The same experiment on several subjects at once: `tollgate` is what the file names, any other a peer, whose
-    /// variants have its name before their own. What a backend does past any subject stands once, before all of them.
-    /// The order is kept.
+    /// The same experiment on several subjects at once: `tollgate` is the subject of the file, any other is a peer,
+    /// whose variants have its name before their own. A direct backend variant appears once, before all of them. The
+    /// order is kept.
     ///
     /// # Errors
-    /// A subject that stands twice.
+    /// A subject that is named twice.
     pub fn on_subjects(mut self, subjects: &[String]) -> Result<Experiment, String> {
         if let Some((_, twice)) = (0..).zip(subjects).find(|(number, subject)| subjects[..*number].contains(subject)) {
             return Err(format!("subject `{twice}` stands twice"));
@@ -346,7 +345,7 @@ impl Experiment {
         if let Users::Same(users) = self.users { Some(users) } else { None }
     }
 
-    /// What its kind knows of it, if that is of this type.
+    /// The part that only its kind knows, if it is of this type.
     pub(crate) fn own<T: Any>(&self) -> Option<&T> {
         self.own.get()
     }
@@ -386,12 +385,12 @@ impl Experiment {
 }
 
 impl Variant {
-    /// What its kind knows of it, if that is of this type.
+    /// The part that only its kind knows, if it is of this type.
     pub(crate) fn own<T: Any>(&self) -> Option<&T> {
         self.own.get()
     }
 
-    /// As results have it that is measured on this subject, without what only its kind knows.
+    /// The variant as stored in results, measured on this subject, without the part that only its kind knows.
     pub(crate) fn stored(&self, subject: String) -> results::Variant {
         let Variant { name, title, baseline, distance, peer, backend, model, .. } = self.clone();
         let variant =

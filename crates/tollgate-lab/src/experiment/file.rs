@@ -1,7 +1,7 @@
-//! What the TOML file of every experiment says, of whatever kind it is, as a user writes it: what serde reads and
-//! `tollgate schema` describes.
+//! The common part of every experiment's TOML file, as a user writes it: serde reads it, and `tollgate schema`
+//! describes it.
 //!
-//! It deliberately does not judge: [`super::Experiment`] is made of it once every name and number is known to be right.
+//! It does not judge: [`super::Experiment`] is made of it once every name and number is known to be right.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ pub(crate) const CELL_MS_MAX: u32 = 600_000;
 /// Longest round trip of an emulated link in milliseconds.
 pub(crate) const ROUND_TRIP_MS_MAX: u32 = 1000;
 
-/// A tollgate experiment: the same work done in several ways, each held against its baseline.
+/// A tollgate experiment: the same work done in several ways, each compared with its baseline.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(crate) struct ExperimentFile {
     /// Short name: lower-case letters, digits and hyphens.
@@ -33,12 +33,12 @@ pub(crate) struct ExperimentFile {
     /// It is called no toll where the whole interval lies within so much around none, as a share: 0.015 is 1.5 %; absent:
     /// 0.03. `--equivalence` goes before it.
     pub(super) equivalence: Option<At<f64>>,
-    /// What the first sentence of a report is about; absent: its variants in their order.
+    /// The subject of a report's first sentence; absent: its variants in their order.
     pub(super) answer: Option<At<Answering>>,
-    /// How long each extent measures; what is absent has the defaults of `tollgate plan`.
+    /// Settings of each extent; absent ones have the defaults of `tollgate plan`.
     #[serde(default)]
     pub(super) extent: BTreeMap<Extent, ExtentFile>,
-    /// What is expected of the figures: a run of which it is not shown exits with 99.
+    /// Thresholds of the figures: a run that does not show all of them exits with 99.
     #[serde(default, rename = "threshold")]
     pub(super) thresholds: Vec<ThresholdFile>,
     /// Figures that others published for the same question.
@@ -48,17 +48,17 @@ pub(crate) struct ExperimentFile {
     pub(super) published_table: Option<PublishedTable>,
 }
 
-/// What is swept over levels.
+/// The factor swept over levels.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(crate) struct FactorFile {
-    /// Which factor.
+    /// The name of the factor.
     pub(super) name: At<String>,
     /// Its levels, ascending; not where the levels are tables, or stages.
     #[schemars(length(min = 1))]
     pub(crate) levels: Option<At<Vec<At<u64>>>>,
 }
 
-/// What is done.
+/// The work.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(crate) struct WorkloadFile {
     /// Its kind.
@@ -99,7 +99,7 @@ pub enum Extent {
     Full,
 }
 
-/// How long one extent measures.
+/// Settings of one extent.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ExtentFile {
@@ -109,7 +109,7 @@ pub(crate) struct ExtentFile {
     pub(crate) blocks: Option<UpTo<BLOCKS_MAX>>,
     /// Least length of a trial in milliseconds.
     pub(crate) slice_ms: Option<At<UpTo<SLICE_MS_MAX>>>,
-    /// How often each subject is started.
+    /// Number of starts of each subject.
     pub(crate) starts: Option<UpTo<STARTS_MAX>>,
     /// The variants that it measures, their baselines with them; absent: all.
     pub(super) variants: Option<Vec<At<String>>>,
@@ -130,13 +130,13 @@ pub(crate) struct ExtentFile {
     pub(crate) rate_slice_ms: Option<UpTo<SLICE_MS_MAX>>,
 }
 
-/// What is expected of figures.
+/// A threshold of figures.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ThresholdFile {
     /// Such as `p99(https, 20) < 5 ms`, `toll(https).cpu < 1.3` or `errors == 0`.
     pub(super) expect: At<String>,
-    /// What it is good for: it stands beside the result.
+    /// Its purpose, shown beside the result.
     pub(super) why: Option<String>,
 }
 
@@ -144,9 +144,9 @@ pub(crate) struct ThresholdFile {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PublishedFile {
-    /// Who and when.
+    /// Author and date.
     pub(super) source: String,
-    /// What was measured.
+    /// The measured system.
     pub(super) subject: String,
     /// Our variant that corresponds.
     pub(super) variant: Option<At<String>>,
@@ -158,6 +158,6 @@ pub(crate) struct PublishedFile {
     pub(super) value: f64,
     /// Its unit.
     pub(super) unit: String,
-    /// What a reader must know to compare.
+    /// A note that a reader needs to compare.
     pub(super) note: Option<String>,
 }

@@ -22,7 +22,7 @@ const BUILT_IN: &[(&str, &str)] = &[
     ("ladder/gateway.toml", include_str!("../../experiments/ladder/gateway.toml")),
 ];
 
-/// Where the files stand that an experiment names.
+/// The place of the files that an experiment names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Files {
     /// In the program.
@@ -37,7 +37,7 @@ impl Files {
         Files::In(Path::new(file).parent().unwrap_or(Path::new("")).to_owned())
     }
 
-    /// Where a file stands; of those in the program the name.
+    /// The path of a file; for a built-in one, its name.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         match self {
             Files::BuiltIn => PathBuf::from(name),

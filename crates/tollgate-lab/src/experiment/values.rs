@@ -1,4 +1,4 @@
-//! Values of an experiment's file: where they stand, and between which bounds numbers lie.
+//! Values of an experiment's file: their places, and the bounds of numbers.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -11,13 +11,13 @@ use toml::Spanned;
 
 use super::error::BOUNDS;
 
-/// A value and where it stands; for a schema it is the value.
+/// A value and its place in the text; in a schema, only the value.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct At<T>(Spanned<T>);
 
 impl<T> At<T> {
-    /// Where it stands.
+    /// Its place in the text.
     pub(crate) fn span(&self) -> Range<usize> {
         self.0.span()
     }

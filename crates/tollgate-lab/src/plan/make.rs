@@ -1,6 +1,6 @@
-//! The part of a plan that is made alike for all kinds of experiments, of the file and of what is asked.
+//! The part of a plan that all kinds share, made from the file and the command line.
 //!
-//! What it deliberately does not do: order trials (see [`super::schedule`]), or know what a kind needs beside them.
+//! It does not order trials (see [`super::schedule`]) or know what else a kind needs.
 
 use std::time::Duration;
 
@@ -10,10 +10,10 @@ use super::planned::Plan;
 use crate::experiment::{Experiment, UpTo};
 use tollgate_facts::stats::sequential;
 
-/// What the command line asks beyond the extent.
+/// The command line's choices, including the extent.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PlanOptions {
-    /// How much.
+    /// The amount of measurement.
     pub extent: Extent,
     /// Blocks for each level.
     pub blocks: Option<u32>,
@@ -32,8 +32,8 @@ pub struct PlanOptions {
 const CELL_DEFAULT: Duration = Duration::from_secs(60);
 
 impl Plan {
-    /// What `experiment` measures under `options`, where neither says otherwise by these defaults; how long it takes is the
-    /// kind's to say.
+    /// Plans `experiment` under `options`, with these defaults where neither specifies a value; the kind itself says
+    /// how long this takes.
     ///
     /// # Errors
     /// A sentence that names the unknown variant or the level out of range.

@@ -1,6 +1,6 @@
-//! What a load recorded, in the files of others: ApacheBench's tables for spreadsheets and gnuplot, and HdrHistogram's log.
+//! Exports of a load's records: ApacheBench's tables for spreadsheets and gnuplot, and HdrHistogram's log.
 //!
-//! Deliberately not here: JSON and HTML, which are made of the figures alone.
+//! JSON and HTML are elsewhere, since they are made of the figures alone.
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -81,7 +81,7 @@ pub fn histograms(quick: &Quick, out: &mut dyn Write) -> io::Result<()> {
 
 /// A second of a load.
 struct Second {
-    /// When it ended, the last one with the load.
+    /// Its end; the last one ends with the load.
     at: jiff::Timestamp,
     /// Its valid answers, and by how much of a second: the last one may be shorter.
     requests: u64,
@@ -247,7 +247,7 @@ pub fn otlp(quick: &Quick, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{body}")
 }
 
-/// When the load ended.
+/// The end of the load.
 fn end(quick: &Quick) -> jiff::Timestamp {
     let took = jiff::SignedDuration::try_from(quick.took).unwrap_or_default();
     quick.started.checked_add(took).unwrap_or(quick.started)
@@ -285,7 +285,7 @@ mod tests {
             .collect()
     }
 
-    /// What a reader makes of a line: its tag, start and length in milliseconds, the longest time, and the histogram.
+    /// A parsed line: its tag; start, length and longest time, all in milliseconds; and the histogram.
     fn line_of(text: &str) -> (String, [u64; 3], Histogram<u64>) {
         let fields: Vec<&str> = text.split(',').collect();
         let [tag, start, length, max, histogram] = fields[..] else { panic!("{text}") };

@@ -1,6 +1,6 @@
-//! What a quick load found, as it is printed and written as JSON.
+//! The result of a quick load, as it is printed and written as JSON.
 //!
-//! Here stands what is made of the records; how it is laid out is the command line's.
+//! The records are evaluated here; the command line lays them out.
 
 use std::time::Duration;
 
@@ -33,7 +33,7 @@ const PERCENTAGES: [f64; 10] = [50.0, 66.0, 75.0, 80.0, 90.0, 95.0, 98.0, 99.0, 
 const COURSE_POINTS_MAX: usize = 600;
 const NS_PER_MS: f64 = 1e6;
 
-/// What was seen of a load.
+/// The records of a load.
 pub(super) struct Recorded<'a> {
     pub(super) load: &'a QuickLoad,
     pub(super) target: &'a Target,
@@ -45,7 +45,7 @@ pub(super) struct Recorded<'a> {
 }
 
 impl Recorded<'_> {
-    /// What is made of it.
+    /// Computes the result.
     pub(super) fn result(&self, started: jiff::Timestamp) -> QuickResult {
         let Recorded { load, all, took, used, .. } = self;
         let tally = &all.tally;
@@ -162,7 +162,7 @@ impl Recorded<'_> {
     }
 }
 
-/// Of each stretch of the load what was answered, and what of it took longer than this.
+/// The responses in each stretch of the load, and how many of them took longer than this.
 fn clusters(all: &Recorder, ns: u64) -> Vec<Cluster> {
     all.detail.as_ref().map(|detail| detail.stretches.clusters(ns)).unwrap_or_default()
 }
@@ -190,7 +190,7 @@ fn undelayed_within(all: &Recorder) -> Vec<(f64, f64)> {
     PERCENTAGES.into_iter().filter(is_known).filter_map(off).collect()
 }
 
-/// What grows with the load has no times: they would be those of so long a load. Its course has them.
+/// A growing load has no overall times: they would depend on its length. Its course has them.
 fn without_times(mut result: QuickResult) -> QuickResult {
     (result.response_time_ms, result.service_time_ms) = Default::default();
     result.served_within_ms.iter_mut().for_each(|(_, time)| *time = None);

@@ -48,10 +48,10 @@ use crate::traffic::model::{End, Load, Pace};
 use crate::traffic::stages::Stages;
 use crate::traffic::statuses::Statuses;
 
-/// How often a running load looks whether it shall stop.
+/// Interval at which a running load checks whether to stop.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// What is loaded, and how much.
+/// The target and the amount of load.
 #[derive(Debug, Clone, Default)]
 pub struct QuickLoad {
     /// The URL.
@@ -62,7 +62,7 @@ pub struct QuickLoad {
     pub duration: Option<Duration>,
     /// Users who ask at the same time.
     pub concurrency: usize,
-    /// How long connections live.
+    /// The lifetime of connections.
     pub connection: Connection,
     /// The method, in capitals.
     pub method: String,
@@ -70,38 +70,38 @@ pub struct QuickLoad {
     pub headers: Vec<(String, String)>,
     /// The body; empty if none.
     pub body: Vec<u8>,
-    /// How TLS is spoken.
+    /// TLS settings.
     pub tls: ClientSettings,
-    /// At which rate requests come, whatever the server does; `concurrency` is then the most that are under way.
-    /// Absent: as fast as users are answered.
+    /// Rate of requests, independent of the server; `concurrency` is then the maximum number under way. Absent: as fast
+    /// as users get responses.
     pub rate: Option<Rate>,
-    /// How users or rate change; absent: not at all. What it counts is what there is of users or rate.
+    /// Changes of users or rate over time; absent: constant. Its unit decides whether users or rate change.
     pub stages: Option<Arc<Stages>>,
     /// Over which time the users come, before anything counts; only without a rate.
     pub ramp_up: Duration,
-    /// How long a request may take.
+    /// Time limit of a request.
     pub timeout: Duration,
     /// Threads that load, each with its share of the users; absent: one.
     pub threads: Option<usize>,
     /// Hosts off loopback that may be loaded.
     pub may_load: Vec<String>,
-    /// How bodies are framed.
+    /// Framing of bodies.
     pub framing: BodyFraming,
     /// Rows whose values fill the places in URL, header fields and body.
     pub feed: Option<Feed>,
     /// The convenience by which the body is put into a message.
     pub wrapping: Wrapping,
-    /// Which statuses are wanted.
+    /// Expected statuses.
     pub statuses: Statuses,
-    /// Whether each answer must be as long as the first one.
+    /// The check of each response's length against the first one's.
     pub length: AnswerLength,
-    /// What each answer must contain.
+    /// Text that each response must contain.
     pub contains: Option<String>,
     /// JSON values that each answer must have.
     pub json: Vec<JsonValue>,
-    /// Where connections go instead of the URL's own host and port.
+    /// Destination of connections instead of the URL's own host and port.
     pub via: Option<Via>,
-    /// How sockets are.
+    /// Socket options.
     pub socket: SocketOptions,
     /// So many requests are kept by themselves; absent: none.
     pub log_requests_max: Option<usize>,
@@ -115,23 +115,23 @@ pub enum Wrapping {
     None,
     /// In a SOAP envelope, for an action; faults are failures.
     Soap {
-        /// What is to be done.
+        /// The SOAP action.
         action: String,
         /// The version; absent: that of an envelope that is there already, else 1.1.
         version: Option<soap::Version>,
     },
     /// So many times in one OData batch; each answer in the answer counts.
     Batch {
-        /// How it is written.
+        /// The format of the batch.
         form: BatchForm,
         /// Requests in a batch.
         requests: usize,
-        /// Where the service root is, as a path with a slash behind it; absent: where the URL's last segment begins.
+        /// The service root, a path that ends with a slash; absent: the URL up to its last segment.
         root: Option<String>,
     },
 }
 
-/// Where connections go instead of the URL's own host and port.
+/// Destination of connections instead of the URL's own host and port.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Via {
     /// To another address, asked as if it were the URL's host.
@@ -175,14 +175,14 @@ impl QuickLoad {
     }
 }
 
-/// What a single load found, with the records that it was found in.
+/// The result of a single load, with the records behind it.
 #[derive(Debug)]
 pub struct Quick {
     /// The figures.
     pub result: QuickResult,
-    /// What they were made of.
+    /// The records behind the result.
     pub recorder: Recorder,
-    /// When the load began.
+    /// The start of the load.
     pub started: jiff::Timestamp,
     /// From the first request to the last answer.
     pub took: Duration,
@@ -196,10 +196,10 @@ pub fn quick(load: &QuickLoad, stop: &StopFlag) -> Result<QuickResult, RunError>
     quick_recorded(load, &(), stop).map(|quick| quick.result)
 }
 
-/// Loads one URL, and tells the observer once where its counts can be read meanwhile.
+/// Loads one URL, and passes the observer its live counters once.
 ///
 /// # Errors
-/// A URL that is none, a host that may not be loaded, a message that cannot be sent, a load of nobody, or a generator that
+/// An invalid URL, a host that may not be loaded, a message that cannot be sent, a load of nobody, or a generator that
 /// cannot start.
 pub fn quick_recorded(load: &QuickLoad, observer: &dyn Observer, stop: &StopFlag) -> Result<Quick, RunError> {
     let threads = load.threads.unwrap_or(1).min(load.concurrency);
@@ -232,8 +232,8 @@ pub fn quick_recorded(load: &QuickLoad, observer: &dyn Observer, stop: &StopFlag
     Ok(Quick { result: seen.result(started), recorder, started, took })
 }
 
-/// Users who wait share the requests: of more users than requests, some are there for nothing, and what is computed of users
-/// and time is of no load.
+/// Closed users share the requests: with more users than requests, some have none, and figures computed from users and
+/// time are wrong.
 fn check_users(load: &QuickLoad) -> Result<(), RunError> {
     let users = load.concurrency as u64;
     match load.requests_bound() {

@@ -1,4 +1,4 @@
-//! The engine against a server in the same process: what one side counted is what the other saw.
+//! The engine against a server in the same process: the counts of one side are compared with those of the other.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;

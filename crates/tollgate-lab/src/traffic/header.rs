@@ -2,10 +2,10 @@
 
 use tollgate_net::http1::client::RequestTemplate;
 
-/// Whether a user's header field may be sent.
+/// Checks whether a user's header field may be sent.
 ///
 /// # Errors
-/// What is wrong with it, in one sentence.
+/// Its fault, in one sentence.
 pub fn check_header(name: &str, value: &str) -> Result<(), String> {
     let built = RequestTemplate::builder("GET", "host").target_text("/").header(name, value).build();
     built.map(drop).map_err(|error| format!("header field `{name}`: {error}"))

@@ -11,7 +11,7 @@ pub const CONNECTIONS_MAX: u32 = 10_000;
 /// Most records in one request of a batch.
 pub const BATCH_RECORDS_MAX: u32 = 20_000;
 
-/// How records are sent.
+/// The way in which records are sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Mode {
     /// One request for each record, over so many connections; one connection is called `sequential`.
@@ -21,16 +21,16 @@ pub enum Mode {
     },
     /// Batches of so many records, one after another.
     Batch {
-        /// How a batch is written.
+        /// The format of a batch.
         form: BatchForm,
-        /// Records in each; the last one has what is left.
+        /// Records in each; the last one has the remainder.
         records: u32,
     },
     /// All records in one array to the subject's own REST endpoint.
     CustomRest,
 }
 
-/// How a batch is written, each way with its name in modes.
+/// The format of a batch, each with its name in modes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, derive_more::Display)]
 #[display(rename_all = "kebab-case")]
 pub enum BatchForm {
@@ -71,7 +71,7 @@ impl Mode {
         u64::from(self.connections()).min(records)
     }
 
-    /// How often a transfer of so many records waits for an answer before it can go on.
+    /// The number of times that a transfer of this many records waits for a response before it can go on.
     pub fn waits(self, records: u64) -> u64 {
         records.div_ceil(self.records_per_request(records)).div_ceil(self.connections_for(records).max(1))
     }

@@ -1,7 +1,7 @@
-//! Where an `insert` sends its records: the OData service, its entity set, and the two custom paths beside it; and what a
-//! record is.
+//! Targets of an `insert`: the OData service, its entity set, and the two custom paths beside it; and the kind of its
+//! records.
 //!
-//! What it deliberately does not do: say how records are sent (that is a variant's [`crate::traffic::mode::Mode`]).
+//! It does not say how records are sent (that is a variant's [`crate::traffic::mode::Mode`]).
 
 use std::sync::Arc;
 
@@ -21,20 +21,20 @@ pub struct InsertPlaces {
     pub insert_all: Option<String>,
     /// Empties the table when it is posted to; absent: records are deleted by their keys.
     pub delete_all: Option<String>,
-    /// What a record is.
+    /// The kind of record.
     pub record: Record,
 }
 
-/// What a record is.
+/// The kind of record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Record {
-    /// That of the published measurement, with eleven columns.
+    /// The record of the published measurement, with eleven columns.
     Published,
-    /// What the service's `$metadata` says, as far as the user does not.
+    /// A record described by the service's `$metadata` and the user's values, which come first.
     Described(OwnRecord),
 }
 
-/// What the user says of records.
+/// The user's values of records.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OwnRecord {
     /// Values that all have.

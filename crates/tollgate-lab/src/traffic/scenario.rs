@@ -28,19 +28,19 @@ pub(crate) const CSRF_FIELD: &str = "X-CSRF-Token";
 pub struct Scenario {
     /// Its name.
     pub name: String,
-    /// Names of all variables: first [`BUILT_IN`], then columns of feeds, constants of variants, and what is extracted.
+    /// Names of all variables: first [`BUILT_IN`], then columns of feeds, constants of variants, and extracted values.
     pub variables: Vec<String>,
     /// Rows of values.
     pub feeds: Vec<Fed>,
-    /// What each user does first.
+    /// First steps of each user.
     pub setup: Vec<Step>,
-    /// What it does again and again.
+    /// Repeated steps.
     pub steps: Vec<Step>,
-    /// What it does last.
+    /// Last steps.
     pub teardown: Vec<Step>,
 }
 
-/// What a variant plays: a scenario, and what some of its variables are from the beginning.
+/// The scenario of a variant, and the initial values of some of its variables.
 #[derive(Debug, Clone)]
 pub struct Played {
     /// The scenario.
@@ -68,7 +68,7 @@ pub struct Fed {
     pub first: Variable,
 }
 
-/// One request and what is done with its answer.
+/// One request and the handling of its response.
 #[derive(Debug, Clone)]
 pub struct Step {
     /// Its name.
@@ -81,13 +81,13 @@ pub struct Step {
     pub headers: Vec<(String, Text)>,
     /// The body.
     pub body: Option<Text>,
-    /// Which statuses are wanted.
+    /// Expected statuses.
     pub statuses: Statuses,
-    /// How long the user thinks behind it.
+    /// Think time of the user after it.
     pub think: Option<Think>,
-    /// What is taken out of the answer.
+    /// Values extracted from the response.
     pub extracts: Vec<Extract>,
-    /// What holds of it.
+    /// Assertions about the response.
     pub assertions: Vec<Assertion>,
 }
 
@@ -104,18 +104,18 @@ pub enum Part {
     Value(Variable, Escape),
 }
 
-/// How long a user thinks.
+/// Think time of a user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a table; such as `think = { ms = 500 }`")]
 pub struct Think {
     /// Milliseconds, of `exponential` in the mean.
     pub ms: u32,
-    /// How the times lie; absent: `"constant"`.
+    /// The distribution of the times; absent: `"constant"`.
     #[serde(default)]
     pub distribution: Distribution,
 }
 
-/// How times lie.
+/// The distribution of times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Distribution {
@@ -131,17 +131,17 @@ pub enum Distribution {
 pub struct Extract {
     /// The variable.
     pub variable: Variable,
-    /// Where the value stands.
+    /// The source of the value.
     pub source: Source,
 }
 
-/// Where in an answer a text stands.
+/// The source of a text in a response.
 #[derive(Debug, Clone, Display)]
 #[display("{place}{}", pattern.as_ref().map(|of| format!(", regex `{of}`")).unwrap_or_default())]
 pub struct Source {
-    /// Where.
+    /// The part of the response.
     pub place: Place,
-    /// What of it.
+    /// The regular expression that selects a part of it.
     pub pattern: Option<Regex>,
 }
 
@@ -162,21 +162,21 @@ pub enum Place {
     XPath(Arc<XPath>),
 }
 
-/// What holds of a text of an answer.
+/// An assertion about a text of a response.
 #[derive(Debug, Clone)]
 pub struct Assertion {
-    /// Where it stands.
+    /// The source of the text.
     pub source: Source,
-    /// What holds of it, all of these.
+    /// Its conditions, all of which must be met.
     pub conditions: Vec<Condition>,
 }
 
-/// What holds of a text that is there.
+/// A condition of an existing text.
 #[derive(Debug, Clone)]
 pub enum Condition {
     /// It is this one.
     Equals(Text),
-    /// This stands in it.
+    /// The text contains this.
     Contains(Text),
     /// This matches somewhere in it.
     Matches(Regex),

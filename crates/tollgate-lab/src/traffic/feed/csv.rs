@@ -1,8 +1,7 @@
-//! Comma-separated values (RFC 4180): a first row of names, then rows of as many values. Quotes may hold commas, line ends
-//! and doubled quotes; lines end with LF or CRLF; a byte-order mark at the front is skipped.
+//! Comma-separated values (RFC 4180): a first row of names, then rows of as many values. Quoted values may contain
+//! commas, line ends and doubled quotes; lines end with LF or CRLF; a byte-order mark at the front is skipped.
 //!
-//! What it deliberately does not do: guess another separator, trim spaces, or take a row that is too short for a whole
-//! one.
+//! It does not guess another separator, trim spaces, or accept a row that is too short.
 
 /// Most columns of a file.
 pub const COLUMNS_MAX: usize = 256;
@@ -15,7 +14,7 @@ pub struct Table {
     /// Names of the columns.
     pub columns: Vec<String>,
     text: Vec<u8>,
-    /// Where each value ends in `text`, row by row.
+    /// The end of each value in `text`, row by row.
     ends: Vec<u32>,
 }
 
@@ -71,7 +70,7 @@ impl Table {
         Ok(table)
     }
 
-    /// How many rows of values there are.
+    /// The number of rows of values.
     pub fn rows(&self) -> usize {
         self.ends.len().checked_div(self.columns.len()).unwrap_or(0)
     }
@@ -96,7 +95,7 @@ impl Table {
     }
 }
 
-/// What is wrong with a line.
+/// An error message about a line.
 fn wrong(line: usize, message: impl std::fmt::Display) -> String {
     format!("line {line}: {message}")
 }
@@ -115,8 +114,7 @@ impl<'a> Reader<'a> {
         taken
     }
 
-    /// Goes on to the next line, if this one is over. A line with nothing on it is no row; a single empty value stands in
-    /// quotes.
+    /// Goes on to the next line, if this one is over. An empty line is no row; a single empty value is quoted.
     fn takes_line_end(&mut self) -> bool {
         !self.take(line_end(self.rest)).is_empty()
     }
@@ -168,7 +166,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Bytes of the line's end that stands here; 0 if none does.
+/// Length in bytes of the line end at the front; 0 if there is none.
 fn line_end(rest: &[u8]) -> usize {
     match rest {
         [b'\n', ..] => 1,

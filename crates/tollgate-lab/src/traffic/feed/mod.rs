@@ -1,7 +1,7 @@
-//! A feed: rows of values that make each request another one, and the order in which users take them.
+//! A feed: rows of values that vary each request, and the order in which users take them.
 //!
-//! Values are escaped once, before time counts: a request is then copied together and nothing else. What this
-//! deliberately does not do: read files, or know what a request is.
+//! Values are escaped once, before time counts: a request is then only copied together. This does not read files or
+//! know the form of a request.
 
 pub mod csv;
 pub mod template;
@@ -29,9 +29,9 @@ pub struct Feed {
     pub table: Arc<Table>,
     /// In which order they are taken.
     pub order: Order,
-    /// What comes behind the last one.
+    /// The continuation after the last row.
     pub end: FeedEnd,
-    /// Seed of what is drawn.
+    /// Seed of the random draws.
     pub seed: u64,
 }
 
@@ -49,14 +49,14 @@ pub enum Order {
     Unique,
 }
 
-/// What comes behind the last row.
+/// The continuation after the last row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FeedEnd {
     /// The first one.
     #[default]
     Again,
-    /// Nothing: whoever took it leaves.
+    /// Nothing: a user that finds no row leaves.
     Stop,
 }
 

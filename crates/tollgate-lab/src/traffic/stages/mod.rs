@@ -11,7 +11,7 @@ pub use tollgate_facts::results::StageUnit as Unit;
 
 /// Stages of a load, at most.
 pub const STAGES_MAX: usize = 32;
-/// How long all of them last together, at most.
+/// Maximum total duration of all stages.
 pub const LASTS_MAX: Duration = Duration::from_secs(6 * 3600);
 /// The highest rate.
 pub const RATE_MAX: f64 = 1e6;
@@ -32,11 +32,11 @@ pub struct Stages {
 pub struct Stage {
     /// Its name.
     pub name: String,
-    /// What it begins with.
+    /// Value at its start.
     pub from: f64,
-    /// What it leads to.
+    /// Value at its end.
     pub to: f64,
-    /// How long it lasts.
+    /// Duration.
     pub lasts: Duration,
 }
 
@@ -90,7 +90,7 @@ impl Stages {
         }
     }
 
-    /// What they count.
+    /// Unit that they count.
     pub fn unit(&self) -> Unit {
         self.unit
     }
@@ -100,7 +100,7 @@ impl Stages {
         self.stages.iter().zip(&self.begins).map(|(stage, (at_s, _))| (stage, *at_s))
     }
 
-    /// How long all of them last.
+    /// Total duration of all stages.
     pub fn lasts(&self) -> Duration {
         self.stages.iter().map(|stage| stage.lasts).sum()
     }
@@ -126,7 +126,7 @@ impl Stages {
         self.stages[place].at(within_s)
     }
 
-    /// How much is asked for until then: of users, their time in seconds.
+    /// Total amount requested until then; for users, their time in seconds.
     pub fn count_until(&self, after: Duration) -> f64 {
         let after = after.min(self.lasts());
         let place = self.place(after);
@@ -134,7 +134,8 @@ impl Stages {
         count + self.stages[place].count_within(after.as_secs_f64() - at_s)
     }
 
-    /// When so much was asked for: the inverse of [`count_until`](Stages::count_until); absent where it never is.
+    /// The time at which this amount was requested: the inverse of [`count_until`](Stages::count_until); absent if
+    /// never.
     pub(crate) fn reaches(&self, count: f64) -> Option<Duration> {
         let place = self.begins.iter().rposition(|(_, before)| *before <= count)?;
         let (at_s, before) = self.begins[place];
@@ -147,9 +148,9 @@ impl Stages {
         is_reached.then(|| Duration::try_from_secs_f64(at_s + within_s).ok()).flatten()
     }
 
-    /// When, so long after the beginning or later, the user with this number, from 0, is there: at once while the number is
-    /// beyond the middle between those without and with it, so that in the mean as many are there as are asked for. Absent
-    /// if it does not come any more.
+    /// The time, this long after the beginning or later, at which the user with this number, from 0, arrives: when the
+    /// target passes the middle between without and with it, so that the mean number of users is the target. Absent if
+    /// it arrives no more.
     pub(crate) fn comes(&self, user: usize, after: Duration) -> Option<Duration> {
         let user = user as f64 + 0.5;
         if self.at(after) > user {
