@@ -1,6 +1,6 @@
-//! Values of flags: each is read from its text into something that cannot be wrong any more, or says what was expected.
+//! Values of flags: each is parsed into a valid value, or its error says what was expected.
 //!
-//! Deliberately not here: which flag has which value; each verb knows its own.
+//! The flags themselves are each verb's.
 
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::num::NonZeroU64;
@@ -60,12 +60,13 @@ impl std::fmt::Debug for Credentials {
     }
 }
 
-/// The highest rate of requests that may be asked for: beyond it no generator sends in time.
+/// The highest rate of requests: beyond it, no generator sends in time.
 const REQUESTS_PER_SECOND_MAX: f64 = 1e6;
 /// Longest time that can be asked for: a day.
 const TIME_SECONDS_MAX: f64 = 86_400.0;
 
-/// Where to listen: an address, or the first one of a name, IPv4 before IPv6 as most clients of `localhost` have it.
+/// Parses an address to listen on: an address, or the first one of a name, IPv4 before IPv6 as most clients of
+/// `localhost` expect.
 pub(crate) fn listening(text: &str) -> Result<SocketAddr, String> {
     let expected = |why: &str| format!("{why}: expected an address and a port, such as 127.0.0.1:8080");
     if let Ok(address) = text.parse() {
@@ -81,7 +82,7 @@ pub(crate) fn listening(text: &str) -> Result<SocketAddr, String> {
     }
 }
 
-/// How many: a whole number above 0.
+/// Parses a count: a whole number above 0.
 pub(crate) fn count<N: TryFrom<NonZeroU64>>(text: &str) -> Result<N, String> {
     let is_whole = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     match text.parse::<NonZeroU64>().ok().and_then(|number| N::try_from(number).ok()) {

@@ -1,7 +1,6 @@
-//! What `load`, `versus` and `run` share: the flags that say what is asked, what answers must be and how TLS is spoken, by
-//! ApacheBench's letters.
+//! Common flags of `load`, `versus` and `run`: the request, the expected responses and TLS, by ApacheBench's letters.
 //!
-//! Deliberately not here: how much is asked, and what becomes of the answers.
+//! The amount of requests and the use of responses are not here.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -19,7 +18,7 @@ use crate::values::Credentials;
 
 /// The largest body that is sent.
 const BODY_BYTES_MAX: u64 = 256 << 20;
-/// Who asks, as logs of servers have it; ab says its own name, too.
+/// Name of the client, as logs of servers have it; ab sends its own name, too.
 const USER_AGENT: &str = concat!("tollgate/", env!("CARGO_PKG_VERSION"));
 /// Content type of a body that nobody said anything of, as ab has it.
 pub(crate) const PLAIN: &str = "text/plain";
@@ -122,7 +121,7 @@ pub(crate) struct Tls {
 }
 
 impl Request {
-    /// The method, said or implied by what is sent.
+    /// The method, given or implied by the body.
     pub(crate) fn method(&self) -> String {
         let implied = match self.has_body() {
             _ if self.put.is_some() => "PUT",
@@ -169,7 +168,7 @@ impl Request {
         cookies.into_iter().chain(written).collect()
     }
 
-    /// What goes before what an experiment says of requests and answers; what is not said is its own.
+    /// The request and answer options given, which override the experiment's; the rest is the experiment's own.
     pub(crate) fn own(&self, answers: &Answers) -> Result<OwnRequest, Failure> {
         if self.content_type.is_some() && !self.has_body() {
             return Err(Failure::usage("-T: there is no body: add -p FILE, -u FILE or --body TEXT"));
@@ -184,7 +183,7 @@ impl Request {
         })
     }
 
-    /// The content type of what is sent, if it is said or `plain`.
+    /// The content type of the body, if it is given or `plain`.
     pub(crate) fn content_type(&self, plain: Option<&str>) -> Option<(String, String)> {
         let own = match (&self.json_body, self.form.is_empty()) {
             (Some(_), _) => Some("application/json"),
@@ -210,7 +209,7 @@ impl Request {
 }
 
 impl Tls {
-    /// What the connections are told.
+    /// TLS settings of the connections.
     pub(crate) fn settings(&self) -> ClientSettings {
         ClientSettings {
             choice: if self.insecure { TlsChoice::Insecure } else { TlsChoice::Verify },
@@ -224,7 +223,7 @@ impl Tls {
     }
 }
 
-/// Whether a feed fills places in the body.
+/// Whether a feed fills placeholders in the body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fed {
     Yes,
@@ -277,7 +276,7 @@ fn form(fields: &[FormField], feed: Fed) -> Result<Vec<u8>, Failure> {
     Ok(out)
 }
 
-/// What stands in a file, or on stdin.
+/// The content of a file, or of stdin.
 pub(crate) fn read(file: &Path, bytes_max: u64) -> Result<Vec<u8>, Failure> {
     if file == Path::new("-") { input::stdin(bytes_max) } else { input::bytes(file, bytes_max) }
 }

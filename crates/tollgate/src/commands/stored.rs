@@ -1,6 +1,6 @@
-//! Stored runs, as verbs read them: a folder or its result.json, of a format that is known.
+//! Stored runs, as verbs read them: a folder or its result.json, of a known format.
 //!
-//! Deliberately not here: what is done with them.
+//! Their use is not here.
 
 use std::fmt;
 use std::path::{Path, PathBuf};

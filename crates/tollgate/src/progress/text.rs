@@ -66,7 +66,7 @@ fn figures(now: &Figures) -> String {
     format!("{per_second}/s, p50 {}, p99 {}", ms(now.p50_ms), ms(now.p99_ms))
 }
 
-/// Where nothing is answered, it has no digits.
+/// A rate in three digits; plain 0 where nothing is answered.
 fn rate(per_second: f64) -> String {
     if per_second > 0.0 { three_digits(per_second) } else { "0".to_owned() }
 }

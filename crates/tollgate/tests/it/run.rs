@@ -1,4 +1,4 @@
-//! `tollgate run` from outside: what it leaves, what it never tells, and how it ends.
+//! `tollgate run` from outside: its files, its secrets, and its exit codes.
 
 use std::fs;
 use std::path::Path;
@@ -47,7 +47,7 @@ fn folder() -> TempDir {
     folder
 }
 
-/// What is stored so far: absent before the first trial, never half-written.
+/// The result stored so far: absent before the first trial, never half-written.
 fn stored(folder: &Path) -> Option<Value> {
     let text = fs::read_to_string(folder.join("run/result.json")).ok()?;
     Some(serde_json::from_str(&text).unwrap())

@@ -1,6 +1,6 @@
-//! What `run` and `plan` share: from the words on the command line to an experiment and how much of it.
+//! Common part of `run` and `plan`: from the words on the command line to an experiment and its amount.
 //!
-//! Deliberately not here: which variants and levels an experiment has; the lab knows, and says what it knows instead.
+//! The lab knows the variants and levels of an experiment, and names them in its errors.
 
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
@@ -245,7 +245,7 @@ pub(crate) fn run_options(
     })
 }
 
-/// Where the entities of a variant are.
+/// The place of the entities of a variant.
 fn detail(Assignment { name, value }: &Assignment<String>) -> Result<(String, Template), Failure> {
     let template = Template::parse(value).map_err(|error| Failure::usage(format_args!("--detail {name}: {error}")))?;
     let names_any = template.names().next().is_some();
@@ -265,7 +265,7 @@ fn link(name: &str) -> Result<Link, String> {
     }
 }
 
-/// Whose fault it was that nothing was measured.
+/// Turns an error without any measurement into a failure, by its cause.
 pub(crate) fn failure(error: RunError) -> Failure {
     match error {
         RunError::Usage(_) => Failure::usage(error),
@@ -274,7 +274,7 @@ pub(crate) fn failure(error: RunError) -> Failure {
 }
 
 impl Amount {
-    /// How much of it, of all variants and levels.
+    /// The amount, of all variants and levels.
     pub(super) fn plan(&self) -> PlanOptions {
         PlanOptions {
             extent: match (self.quick, self.full) {

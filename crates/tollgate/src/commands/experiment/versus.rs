@@ -1,7 +1,7 @@
-//! `tollgate versus`: which is faster? Addresses or commands become an experiment without a file, and the first of them is
-//! what the others are held against.
+//! `tollgate versus`: which is faster? Addresses or commands become an experiment without a file; the first of them is
+//! the baseline of the others.
 //!
-//! Deliberately not here: measuring (the lab), and what is printed (`run` prints the same).
+//! Measuring (the lab) and printing (`run` prints the same) are not here.
 
 use std::fmt::Write as _;
 use std::io::Write;
@@ -134,7 +134,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Fa
     run::carried_out(options, &arguments.expected, arguments.html.as_deref(), (arguments.json, arguments.shown), out)
 }
 
-/// What the n-th is called.
+/// The name of the n-th.
 fn name(place: usize) -> String {
     char::from(b'a' + place as u8).to_string()
 }

@@ -1,6 +1,6 @@
 //! `tollgate generate`: the gateway's batch, with its progress on stderr and its figures on stdout.
 //!
-//! Deliberately not here: the batch itself, and what a configuration may say of it.
+//! The batch itself and its configuration are not here.
 
 use std::cell::RefCell;
 use std::io::Write;
@@ -32,7 +32,7 @@ Exit codes: 0 no document waits any more, 1 the database or this machine failed,
 /// The largest configuration file that is read.
 const CONFIG_BYTES_MAX: u64 = 1 << 20;
 
-/// What names the database where the command line does not.
+/// The variable that names the database where the command line does not.
 const DATABASE_VARIABLE: &str = "TOLLGATE_DATABASE";
 
 /// Most documents of a sample.

@@ -1,4 +1,4 @@
-//! `tollgate link echo`: sends back what comes, until it is told to stop.
+//! `tollgate link echo`: sends received bytes back, until it is stopped.
 
 use std::io::Write;
 use std::net::SocketAddr;

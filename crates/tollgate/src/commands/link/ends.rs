@@ -1,6 +1,6 @@
-//! The programs at the two ends of a line: started where they belong, watched, and stopped.
+//! The programs at the two ends of a line: started at their end, watched, and stopped.
 //!
-//! Deliberately not here: what the line is, and what its user is told.
+//! The line itself and the messages to its user are not here.
 
 use std::io;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -15,7 +15,7 @@ use tollgate_net::link::Door;
 /// The far program has so long to end when it is asked to.
 const END_WITHIN: Duration = Duration::from_secs(5);
 
-/// What happens while programs run.
+/// An event while programs run.
 #[derive(Debug)]
 pub(super) enum Event {
     /// The user wants an end.
@@ -33,12 +33,12 @@ pub(super) struct Program {
     number: Arc<AtomicU32>,
 }
 
-/// Who is told of events, and hears them.
+/// Both ends of the channel of events.
 pub(super) fn events() -> (Sender<Event>, Receiver<Event>) {
     mpsc::channel()
 }
 
-/// What must not outlive us.
+/// The processes that must not outlive us.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Keeping {
     /// The program that we started.
@@ -81,8 +81,8 @@ impl Program {
         Program::start(door, command, move |ended| tell.send(Event::NearEnded(ended)).unwrap_or_default())
     }
 
-    /// Starts a line of shell at the far end, in a process group of its own, so that all of it can be stopped. What it
-    /// prints goes to our stderr: stdout is the near command's.
+    /// Starts a line of shell at the far end, in a process group of its own, so that all of it can be stopped. Its
+    /// output goes to our stderr: stdout is the near command's.
     pub(super) fn far(door: &Door, line: &str, tell: Sender<Event>) -> io::Result<Program> {
         use std::os::unix::process::CommandExt as _;
         let mut command = Command::new("sh");
@@ -157,7 +157,7 @@ mod tests {
 
     use super::*;
 
-    /// A shell and what it started, in a group of their own.
+    /// A shell and its child, in a group of their own.
     fn group() -> Child {
         Command::new("sh").args(["-c", "sleep 1000 & wait"]).process_group(0).spawn().unwrap()
     }

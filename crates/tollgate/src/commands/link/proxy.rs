@@ -1,4 +1,4 @@
-//! `tollgate link proxy`: stands before a server as if it were far away, until it is told to stop.
+//! `tollgate link proxy`: makes a server appear far away, until it is stopped.
 
 use std::io::Write;
 use std::net::SocketAddr;

@@ -32,9 +32,9 @@ The near end is 127.77.0.1, the far one 127.77.0.2; each has its own 127.0.0.1, 
 
 /// The far server has so long to listen.
 const READY_WITHIN: Duration = Duration::from_secs(30);
-/// How often it is looked whether it does.
+/// Interval at which its listening is checked.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
-/// Exit code of a program that a signal has ended, as shells tell it.
+/// Base of the exit code of a program that a signal has ended, as in shells.
 const ENDED_BY_SIGNAL: i32 = 128;
 
 /// Arguments of `link tun`.
@@ -106,7 +106,7 @@ impl Packets {
     }
 }
 
-/// Why there is no line here: one line, and what does without.
+/// The reason that there is no line here: one message, and an alternative.
 pub(super) fn impossible(error: &io::Error) -> Failure {
     let failure = match error.kind() {
         ErrorKind::PermissionDenied | ErrorKind::Unsupported => {
@@ -117,7 +117,7 @@ pub(super) fn impossible(error: &io::Error) -> Failure {
     failure.hint("`tollgate link proxy` needs no rights, but shows no handshake, slow start or loss; where users may have namespaces, `unshare -Ur` before the command gives the rights")
 }
 
-/// Runs the command, or stands there until SIGTERM or SIGINT.
+/// Runs the command, or keeps the line until SIGTERM or SIGINT.
 pub(super) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Failure> {
     let spec = arguments.packets.spec(arguments.nature.spec(arguments.away.round_trip()?)?)?;
     let target = arguments.to.as_ref().map(|to| to.address(&arguments.may_load)).transpose()?;

@@ -1,6 +1,6 @@
-//! What `link verify` found: a line of a table each, and the same as JSON.
+//! The findings of `link verify`: a table row each, and the same as JSON.
 //!
-//! Deliberately not here: how it was measured, and what is judged how.
+//! Measuring and judging are not here.
 
 use std::fmt;
 use std::time::Duration;
@@ -19,10 +19,10 @@ pub(super) struct Verdicts {
 #[derive(Debug, Serialize)]
 pub(super) struct ModeVerdict {
     mode: &'static str,
-    /// Why it could not be measured.
+    /// The reason that it could not be measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) unavailable: Option<String>,
-    /// What was asked and what came.
+    /// The requested and the measured values.
     pub(super) links: Vec<LinkVerdict>,
     /// From which round trip on it is accurate.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -40,14 +40,14 @@ pub(super) struct LinkVerdict {
     samples: usize,
     asked_bytes_per_s: Option<u64>,
     bytes_per_s: Option<f64>,
-    /// What only packets have.
+    /// Properties of packets only.
     #[serde(flatten)]
     packets: Option<PacketVerdict>,
-    /// What is not kept, in words; empty where all is.
+    /// Properties that are not kept, in words; empty if all are.
     not_kept: Vec<&'static str>,
 }
 
-/// What only packets have.
+/// Properties of packets only.
 #[derive(Debug, Serialize)]
 struct PacketVerdict {
     handshake_us: f64,
@@ -62,7 +62,7 @@ struct PacketVerdict {
     lateness_p99_us: f64,
 }
 
-/// How accurate short round trips are.
+/// The accuracy of short round trips.
 #[derive(Debug, Serialize)]
 pub(super) struct AccuracyVerdict {
     without_delay_us: f64,
@@ -92,7 +92,7 @@ impl ModeVerdict {
         self.mode.parse().expect("it was written from a mode")
     }
 
-    /// What the kind is, and the names of its columns.
+    /// The kind of link, and the names of its columns.
     pub(super) fn heading(&self) -> String {
         let mode = self.mode();
         let packets = match mode {

@@ -1,6 +1,6 @@
 //! The files that `tollgate load` writes at the end, open from the beginning.
 //!
-//! Deliberately not here: what stands in them; the lab and the report write them.
+//! Their content is written by the lab and the report.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -12,7 +12,7 @@ use tollgate_lab::single::{Quick, export};
 use super::arguments::Arguments;
 use crate::failure::Failure;
 
-/// Writes what was found in one form.
+/// Writes the result in one format.
 type Writer = fn(&Quick, &mut dyn Write) -> io::Result<()>;
 
 /// Formats of `--export`.

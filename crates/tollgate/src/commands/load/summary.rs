@@ -1,8 +1,8 @@
 //! The default text of `tollgate load`: the answer first, in at most 15 lines.
 //!
-//! It shows what decides: throughput, percentiles with their intervals, failures in the server's own words, and the doubts
-//! that change how a figure is read. Deliberately not here: ApacheBench's text (`--ab`, see [`super::text`]) and all figures
-//! (`--json`).
+//! It shows the decisive figures: throughput, percentiles with their intervals, failures in the server's own words, and
+//! the doubts that change the meaning of a figure. ApacheBench's text (`--ab`, see [`super::text`]) and all figures
+//! (`--json`) are not here.
 
 use std::io::{self, Write};
 
@@ -27,7 +27,7 @@ const OF_MACHINE: [&str; 5] = ["client-saturation", "run-queue", "stalls", "join
 /// From so many requests on throughput is read.
 const REQUESTS_MIN: u64 = 30;
 
-/// Writes what was found.
+/// Writes the result.
 pub(super) fn write(result: &QuickResult, out: &mut dyn Write) -> io::Result<()> {
     let mut lines = vec![headline(result), asked(result)];
     if result.requests > 0 {
@@ -78,7 +78,7 @@ fn headline(result: &QuickResult) -> String {
     format!("{partial}{rate} requests/s: {} {answers} in {seconds} s from {url}, {failed}", whole(valid))
 }
 
-/// How it was asked.
+/// The form of the load.
 fn asked(result: &QuickResult) -> String {
     let who = match &result.offered {
         Some(Offered { rate_per_second, arrivals, seed, intended, unsent, .. }) => {
@@ -159,8 +159,8 @@ fn failures(result: &QuickResult) -> Vec<String> {
     lines
 }
 
-/// What refuses the figures or changes how they are read, in at most so many lines. Where nothing was answered the
-/// failures say all.
+/// Doubts that refuse the figures or change their meaning, in at most `lines_max` lines. Where nothing was answered,
+/// the failures say all.
 fn doubts(result: &QuickResult, lines_max: usize) -> Vec<String> {
     if result.requests == 0 {
         return Vec::new();
@@ -190,7 +190,7 @@ fn doubt(mark: &Mark) -> String {
     row(label, &format!("{}; {}", mark.reason, mark.remedy))
 }
 
-/// What was expected and what decided.
+/// A threshold and the figure that decided it.
 fn threshold(result: &ThresholdResult) -> String {
     let finding = result.findings.first();
     let unit = finding.map_or("", |finding| finding.unit.as_str());

@@ -70,7 +70,7 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
-/// Compares and tells.
+/// Compares and prints the result.
 pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Failure> {
     let options = options(arguments)?;
     let stop = StopFlag::new();
