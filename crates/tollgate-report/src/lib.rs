@@ -47,7 +47,7 @@ fn json(value: &impl Serialize) -> String {
         + "\n"
 }
 
-/// The stages of a single load as a table, head and rows; absent of a load that stays as it is.
+/// The stages of a single load as a table, head and rows; absent without stages.
 pub fn load_stages(result: &QuickResult) -> Option<(Vec<String>, Vec<Vec<String>>)> {
     let table = staged::table(result.staged.as_ref()?);
     let rows = table.rows.iter().map(|row| row.texts().into_iter().map(str::to_owned).collect());
@@ -62,9 +62,9 @@ pub fn load_page(result: &QuickResult) -> String {
 /// One way of showing a run, or runs side by side.
 #[derive(Debug)]
 pub struct Reporter<T: 'static> {
-    /// As in `tollgate report -f NAME`.
+    /// Name, as in `tollgate report -f NAME`.
     pub name: &'static str,
-    /// Other names that are understood.
+    /// Other accepted names.
     pub also: &'static [&'static str],
     /// Its purpose, in a few words.
     pub about: &'static str,

@@ -10,10 +10,11 @@ use tollgate_page::chart::{Size, Standing};
 use tollgate_page::number;
 use tollgate_page::text::{capitalized, slug};
 
-/// Rows of one picture, and dots of all runs in them: more are a page of their own. The tables have all.
+/// Maximum number of rows of one picture, and of dots of all runs in them: more would fill a page of their own. The
+/// tables show all.
 const ROWS_MAX: usize = 24;
 const DOTS_MAX: usize = 80;
-/// Variants whose lines are drawn over the levels, and points of all runs in these pictures.
+/// Maximum number of variants with lines over the levels, and of points of all runs in these pictures.
 const VARIANTS_MAX: usize = 8;
 const POINTS_MAX: usize = 120;
 /// Longest name of a run in a picture.
@@ -129,7 +130,7 @@ fn lines_of(across: &Across, variant: &str, of: Of) -> Option<Figure> {
     Some(Figure { pictures: vec![picture], ..Figure::new(title, "") })
 }
 
-/// Names of the runs in a picture, with their colours: the first one is not that of a baseline's grey.
+/// Names of the runs in a picture, with their colours: the first one is not the baseline's grey.
 fn run_names(across: &Across) -> Vec<(String, usize)> {
     let short = |name: &str| match name.char_indices().rev().nth(RUN_CHARACTERS_MAX) {
         Some((at, c)) => format!("…{}", &name[at + c.len_utf8()..]),

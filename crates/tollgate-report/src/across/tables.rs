@@ -10,9 +10,9 @@ use tollgate_page::number::{self, NOTHING};
 use tollgate_page::text::capitalized;
 use tollgate_page::words::sentence;
 
-/// Doubts of one kind that are listed before the rest is counted.
+/// Maximum number of doubts of one kind that are listed; the rest is counted.
 const DOUBTS_MAX: usize = 12;
-/// Cells that only one run has and that are named before the rest is counted.
+/// Maximum number of cells of only one run that are named; the rest is counted.
 const LONE_MAX: usize = 12;
 
 /// The subject of a comparison.
@@ -161,7 +161,7 @@ pub(crate) fn ratio_tables(across: &Across, what: What) -> Vec<Table> {
     tables
 }
 
-/// Throughput and response times, which carry no interval of their own here.
+/// Throughput and response times, which have no interval here.
 pub(crate) fn times(across: &Across) -> Option<Table> {
     let numbers: Vec<String> = across.runs.iter().map(|run| run.number.to_string()).collect();
     let order = format!("run {}", numbers.join(" / "));
@@ -288,7 +288,7 @@ pub(crate) fn figure_unit(across: &Across, figure: Figure) -> String {
     }
 }
 
-/// A verdict in words that fit two runs.
+/// A verdict in words that apply to two runs.
 pub(crate) fn verdict_word(verdict: TollVerdict) -> String {
     match verdict {
         TollVerdict::NoToll => "no difference".to_owned(),

@@ -16,7 +16,7 @@ struct Case {
     /// Suffix of the class name, after the experiment's name.
     class: &'static str,
     name: String,
-    /// In seconds; absent where nothing can have taken any.
+    /// Time in seconds; absent where there is none.
     time: Option<String>,
     error: Option<String>,
     /// Type, message and text of each.
@@ -34,7 +34,7 @@ pub(crate) fn run(run: &RunResult) -> String {
     suite(&run.experiment, &run.started, std::iter::once(whole).chain(cells).chain(thresholds))
 }
 
-/// One case for each run, which is in error where it is not whole, and one for each threshold.
+/// One case for each run, an error if it is incomplete, and one for each threshold.
 pub(crate) fn across(across: &Across) -> String {
     let started = across.runs.first().map_or("", |run| run.started.as_str());
     let runs = across.runs.iter().map(|run| Case {

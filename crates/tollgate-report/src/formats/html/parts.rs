@@ -7,9 +7,9 @@ use tollgate_page::chart::{escape, key_class};
 use tollgate_page::words::terms;
 use tollgate_wire::url::encode_beside;
 
-/// Rows of a table that is written a second time, as CSV.
+/// Maximum number of rows of a table that is also written as CSV.
 const CSV_ROWS_MAX: usize = 100;
-/// Rows of a table that may be cut and that are seen at once.
+/// Number of rows of a long table that are visible at once.
 const ROWS_OPEN_MAX: usize = 12;
 
 /// Characters of a row's name on one line.
@@ -38,7 +38,7 @@ fn whole(table: &Table) -> String {
     }
 }
 
-/// The terms in a table's heads with their meaning, for those who have no mouse to ask a head with.
+/// The terms in a table's headings with their meanings, for readers without a mouse to point at a heading.
 fn glossary(table: &Table) -> String {
     let known = table.columns.iter().filter_map(|column| Some((column.head.as_str(), terms::meaning(&column.head)?)));
     let entries: String = known
@@ -115,7 +115,7 @@ fn is_toned(row: &TableRow) -> bool {
     row.tone != Tone::Plain || row.key.is_some()
 }
 
-/// The tag that opens a row.
+/// The opening tag of a row.
 fn open(tone: Tone) -> &'static str {
     match tone {
         Tone::Plain => "<tr>",
@@ -168,7 +168,7 @@ pub(super) fn list(class: &str, texts: &[String]) -> String {
     format!("<ul class=\"{class}\">{items}</ul>")
 }
 
-/// Escaped text in which no interval is broken over two lines.
+/// Escaped text that keeps each interval on one line.
 pub(super) fn unbroken(text: &str) -> String {
     let mut depth = 0_u32;
     let kept: String = text
