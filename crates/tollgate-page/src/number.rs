@@ -4,7 +4,7 @@
 
 use tollgate_facts::stats::{Estimate, is_exact};
 
-/// From here on a number is written with its power of ten: nobody counts six commas.
+/// Larger numbers are written with their power of ten: nobody counts six commas.
 const GROUPED_BELOW: f64 = 1e15;
 
 /// Most decimals of a ratio.
@@ -13,7 +13,7 @@ const RATIO_DECIMALS_MAX: usize = 4;
 /// An interval that reaches no further than this share of its mean is as far above it as below, to the digits that are
 /// printed: on the log scale the two sides of 10 % differ by a tenth of themselves.
 const NEARLY_SYMMETRIC_SHARE: f64 = 0.1;
-/// … and neither end is further away than so many halves of it.
+/// … and neither end is further away than this many halves of it.
 const LOPSIDED_MAX: f64 = 1.1;
 
 /// Placeholder of a missing value.
@@ -70,13 +70,13 @@ pub fn spread(estimate: Estimate, end: impl Fn(f64) -> String, half: impl Fn(f64
     }
 }
 
-/// A mean with its interval, in so many of its unit: `0.52 [0.48, 0.56]`.
+/// A mean with its interval, in multiples of its unit: `0.52 [0.48, 0.56]`.
 pub fn with_interval(estimate: Estimate, factor: f64) -> String {
     let text = |value: f64| three_digits(value * factor);
     format!("{} [{}, {}]", text(estimate.mean), text(estimate.low), text(estimate.high))
 }
 
-/// As [`three_digits`], or [`NOTHING`].
+/// Like [`three_digits`], or [`NOTHING`].
 pub fn optional(value: Option<f64>) -> String {
     value.map_or_else(|| NOTHING.to_owned(), three_digits)
 }
@@ -86,7 +86,7 @@ pub fn or_nothing(text: Option<impl Into<String>>) -> String {
     text.map_or_else(|| NOTHING.to_owned(), Into::into)
 }
 
-/// With as many decimals as asked for, thousands grouped.
+/// Formats with this many decimals, thousands grouped.
 pub fn grouped(value: f64, decimals: usize) -> String {
     if !value.is_finite() {
         return NOTHING.to_owned();

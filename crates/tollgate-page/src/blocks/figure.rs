@@ -13,7 +13,7 @@ pub struct Figure {
     pub note: String,
     /// The pictures, one below the other.
     pub pictures: Vec<Picture>,
-    /// The numbers behind them, one table or several; the first one is seen, too, the others are taken along as files.
+    /// The numbers behind them, one table or several; the first one is shown, too, the others are only downloads.
     pub data: Vec<Table>,
     /// A table in its place where pictures are impossible.
     pub brief: Option<Table>,
@@ -31,8 +31,8 @@ pub struct Picture {
 }
 
 impl Picture {
-    /// A picture for wide screens of this size and one for narrow ones; `title` and `description` are for readers who do
-    /// not see it.
+    /// A picture for wide screens of this size and one for narrow ones; `title` and `description` are for readers who
+    /// cannot see it.
     pub fn drawn(id: &str, title: &str, description: &str, wide: Size, draw: impl Fn(Size) -> Canvas) -> Self {
         let svg = |screen: &str, size| draw(size).finish(&format!("{id}-{screen}"), title, description);
         Self { heading: None, wide: svg("wide", wide), narrow: Some(svg("narrow", Size::Narrow)) }
@@ -51,13 +51,13 @@ impl Figure {
         Self { title: title.into(), note: note.into(), ..Self::default() }
     }
 
-    /// With a picture more that has its title, see [`Picture::drawn`].
+    /// Adds a picture with the figure's title, see [`Picture::drawn`].
     pub fn picture(mut self, id: &str, description: &str, wide: Size, draw: impl Fn(Size) -> Canvas) -> Self {
         self.pictures.push(Picture::drawn(id, &self.title, description, wide, draw));
         self
     }
 
-    /// With the numbers behind it, which can be taken along as `file`.
+    /// Adds the numbers behind it, which can be downloaded as `file`.
     pub fn data(mut self, table: Table, file: impl Into<String>) -> Self {
         let is_titled = !table.title.is_empty();
         let title = if is_titled { table.title.clone() } else { self.title.clone() };

@@ -10,7 +10,7 @@ mod table;
 pub use figure::{Figure, Picture};
 pub use table::{Cell, Column, ColumnOf, Table, TableRow, Tone};
 
-/// Everything that is said of a result.
+/// The whole description of a result.
 #[derive(Debug, Default)]
 pub struct Page {
     /// Short name of the run or load.
@@ -32,7 +32,7 @@ pub struct Page {
 /// The answer to the question.
 #[derive(Debug, Default)]
 pub struct Answer {
-    /// For who reads nothing else.
+    /// For readers of nothing else.
     pub text: String,
     /// Its trustworthiness; absent where it cannot be judged.
     pub trust: Option<Trust>,
@@ -43,7 +43,7 @@ pub struct Answer {
 /// The trustworthiness of an answer.
 #[derive(Debug)]
 pub struct Trust {
-    /// In one look.
+    /// At a glance.
     pub light: Light,
     /// In words: its precision, or the strongest doubt and its remedy.
     pub text: String,
@@ -52,16 +52,16 @@ pub struct Trust {
 /// A traffic light.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Light {
-    /// Nothing was found against it.
+    /// Nothing speaks against it.
     Trusted,
-    /// Something was found that may have changed it.
+    /// A finding may have changed it.
     Care,
-    /// It must not be relied on.
+    /// Not trustworthy.
     Not,
 }
 
 impl Answer {
-    /// An answer that says all by itself.
+    /// An answer without a judgement of trust.
     pub fn of(text: String) -> Answer {
         Answer { text, ..Answer::default() }
     }
@@ -111,7 +111,7 @@ pub enum Block {
     Cards(Vec<Card>),
     /// The doubts behind the numbers at names and figures; the first is 1.
     Doubts(Vec<Doubt>),
-    /// Lists of names and values: how it was found, which short forms leave out.
+    /// Lists of names and values: the method, left out of short forms.
     Facts(Vec<Facts>),
     /// The command that repeats the measurement; left out there, too.
     Command(String),
@@ -126,7 +126,7 @@ pub struct Card {
     pub name: String,
     /// Its description, in a few words.
     pub title: String,
-    /// The figure and its unit; absent where none may be claimed.
+    /// The figure and its unit; absent without a valid claim.
     pub figure: Option<(String, String)>,
     /// The interval of the figure.
     pub interval: String,
@@ -134,7 +134,7 @@ pub struct Card {
     pub verdict: String,
     /// Further figures with their names.
     pub lines: Vec<(String, String)>,
-    /// All of it as a sentence; absent where it says nothing beyond the tables.
+    /// All of it as a sentence; absent where it adds nothing to the tables.
     pub sentence: Option<String>,
 }
 
@@ -178,7 +178,7 @@ impl Section {
         Self { heading: heading.into(), depth: Depth::Background, blocks }
     }
 
-    /// Nothing instead of a section without blocks.
+    /// Returns the section, or nothing if it has no blocks.
     pub fn some(self) -> Option<Self> {
         Some(self).filter(|section| !section.blocks.is_empty())
     }

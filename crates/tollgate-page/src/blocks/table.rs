@@ -7,17 +7,18 @@ use crate::number;
 pub struct Table {
     /// Its title; empty where the heading above serves as one.
     pub title: String,
-    /// Its columns; the first one heads its row.
+    /// Its columns; the first one is the row heading.
     pub columns: Vec<Column>,
     /// Its rows, as long as there are columns, or until a cell that takes the rest.
     pub rows: Vec<TableRow>,
-    /// Name of the file as which it can be taken along.
+    /// Name of the file in which it can be downloaded.
     pub file: Option<String>,
-    /// Whether it is shown only to those who unfold it.
+    /// Whether it is folded away at first.
     pub is_folded: bool,
-    /// Most rows on a page with pictures, where they are folded away; other forms have all. Absent where nothing is cut.
+    /// Maximum number of rows on a page with pictures, where they are folded away; other formats have all. Absent: all
+    /// rows.
     pub page_rows_max: Option<usize>,
-    /// From this column on they are values along one axis: where there is no room for all, some are left out evenly.
+    /// First column of values along one axis: where there is no room for all, some are left out evenly.
     pub axis_from: Option<usize>,
     /// Whether its cells are words: a row that is too long is then shown on lines of its own.
     pub is_wordy: bool,
@@ -57,9 +58,9 @@ pub enum Tone {
     Plain,
     /// The baseline of the others.
     Base,
-    /// Not at all: its figures are refused.
+    /// A row whose figures are refused.
     Refused,
-    /// Its figures are somebody else's.
+    /// A row of somebody else's figures.
     Others,
 }
 
@@ -76,7 +77,7 @@ pub struct Cell {
     pub why: Option<String>,
 }
 
-/// Units in which a head may end: they are taken for the column's unit, so that every table has them in one place.
+/// Units at the end of a heading: they become the column's unit, so that every table has them in one place.
 const UNITS: [&str; 11] = ["ms", "KB/s", "µs", "%", "ppm", "1/s", "/s", "kB", "MB", "cores", "µs/request"];
 
 /// A column, or its heading, and the function from a row's item to its cell.
@@ -98,30 +99,30 @@ impl Table {
         Self::new(title, columns.iter().map(|(head, _)| head.clone())).with(rows.into_iter().map(row))
     }
 
-    /// With these rows.
+    /// Adds these rows.
     pub fn with<R: Into<TableRow>>(mut self, rows: impl IntoIterator<Item = R>) -> Self {
         self.rows.extend(rows.into_iter().map(Into::into));
         self
     }
 
-    /// With the name of its file.
+    /// Sets the name of its file.
     pub fn file(mut self, file: impl Into<String>) -> Self {
         self.file = Some(file.into());
         self
     }
 
-    /// Folded away.
+    /// Folds it away.
     pub fn folded(mut self) -> Self {
         self.is_folded = true;
         self
     }
 
-    /// A row more.
+    /// Adds a row.
     pub fn push(&mut self, row: impl Into<TableRow>) {
         self.rows.push(row.into());
     }
 
-    /// Nothing instead of a table without rows.
+    /// Returns the table, or nothing if it has no rows.
     pub fn some(self) -> Option<Self> {
         Some(self).filter(|table| !table.rows.is_empty())
     }
@@ -135,12 +136,12 @@ impl Table {
 }
 
 impl Column {
-    /// With its unit.
+    /// A column with its unit.
     pub fn of(head: impl Into<String>, unit: impl Into<String>, rank: u8) -> Self {
         Self { head: head.into(), unit: unit.into(), rank }
     }
 
-    /// Head and unit in one text.
+    /// Heading and unit in one text.
     pub fn text(&self) -> String {
         if self.unit.is_empty() { self.head.clone() } else { format!("{} {}", self.head, self.unit) }
     }
@@ -169,7 +170,7 @@ impl Cell {
         Self { text: text.into(), marks, ..Self::default() }
     }
 
-    /// The text with the numbers behind it, as ` [1,2]`.
+    /// The text followed by the numbers, as ` [1,2]`.
     pub fn numbered(&self) -> String {
         let marks: Vec<String> = self.marks.iter().map(usize::to_string).collect();
         if marks.is_empty() { self.text.clone() } else { format!("{} [{}]", self.text, marks.join(",")) }

@@ -9,7 +9,7 @@ use crate::text::cut;
 pub(super) const TEXT_HEIGHT: f64 = 14.0;
 /// Height of one line of a key.
 pub(super) const KEY_HEIGHT: f64 = 18.0;
-/// Room for the values beside a small panel: `60,000`.
+/// Width of the values beside a small panel: `60,000`.
 const PANEL_TICKS_WIDTH: f64 = 48.0;
 /// Mean width of a character of that text.
 pub(super) const CHARACTER_WIDTH: f64 = 6.3;
@@ -57,7 +57,7 @@ pub(super) fn ruled(canvas: &mut Canvas, plot: Plot, scale: &Scale, ticks: &[(f6
     horizontal(canvas, plot, scale, ticks, label);
 }
 
-/// Vertical rules at round values of a logarithmic scale, those that fit with their value and `unit` below them.
+/// Vertical rules at round values of a logarithmic scale, with the value and `unit` below those that have room.
 pub(super) fn rules(canvas: &mut Canvas, plot: Plot, scale: &Scale, about: usize, unit: &str, right: f64) {
     let mut free_from = 0.0;
     for (tick, text) in labelled_each(scale.ticks(about)) {
@@ -106,7 +106,7 @@ pub(super) fn key_places(names: &[&str], width: f64) -> Vec<(f64, f64)> {
     places
 }
 
-/// A word where there is nothing to draw.
+/// A text where there is nothing to draw.
 pub(super) fn nothing(canvas: &mut Canvas, plot: Plot) {
     let middle = ((plot.left + plot.right) / 2.0, (plot.top + plot.bottom) / 2.0);
     canvas.text("axis", Anchor::Middle, middle, "nothing was measured");
@@ -158,12 +158,12 @@ pub(super) fn labelled(ticks: Vec<f64>) -> Vec<(f64, String)> {
     ticks.into_iter().map(|tick| (tick, crate::number::grouped(tick, decimals as usize))).collect()
 }
 
-/// Text of ticks that each keep their own digits, for logarithmic axes.
+/// Text of ticks with their own number of digits each, for logarithmic axes.
 pub(super) fn labelled_each(ticks: Vec<f64>) -> Vec<(f64, String)> {
     ticks.into_iter().flat_map(|tick| labelled(vec![tick])).collect()
 }
 
-/// About how wide a text is.
+/// Approximate width of a text.
 pub(super) fn text_width(text: &str) -> f64 {
     text.chars().count() as f64 * CHARACTER_WIDTH
 }

@@ -18,7 +18,7 @@ pub struct Band<'a> {
 
 const PANEL_HEIGHT: f64 = 138.0;
 const TICKS: usize = 4;
-/// Labels of levels below a panel, at most: more would run into each other.
+/// Maximum number of level labels below a panel: more would overlap.
 const LEVELS_MAX: usize = 5;
 
 /// Draws it; `label` names the values, `levels` are the marked ones.

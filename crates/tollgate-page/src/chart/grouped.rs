@@ -16,7 +16,7 @@ pub struct Bar {
     pub low: f64,
     /// Upper end of its interval.
     pub high: f64,
-    /// As it is printed.
+    /// Its printed form.
     pub text: String,
 }
 

@@ -45,9 +45,9 @@ impl Bars<'_> {
 const PLOT_HEIGHT: f64 = 220.0;
 const KEY_HEIGHT: f64 = 18.0;
 const TICKS: usize = 6;
-/// Least room of the slots before the first and behind the last bar.
+/// Minimum width of the slots before the first and after the last bar.
 const SLOT_WIDTH: f64 = 52.0;
-/// Room between them and the bars.
+/// Space between them and the bars.
 const SLOT_GAP: f64 = 12.0;
 
 /// Draws it.
@@ -121,7 +121,7 @@ pub fn draw(size: Size, bars: Bars<'_>, outlines: &[Outline<'_>]) -> Canvas {
     canvas
 }
 
-/// The name with the share that lies beyond.
+/// The name with the share that is beyond the bars.
 fn key_text(outline: &Outline<'_>, bars: Bars<'_>) -> String {
     let percent = outline.beyond * 100.0;
     let share = match percent {

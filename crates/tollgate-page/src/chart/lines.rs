@@ -9,9 +9,9 @@ use tollgate_facts::stats::Estimate;
 
 /// A line chart.
 pub struct Lines {
-    /// From left to right.
+    /// The horizontal axis.
     pub x: Axis,
-    /// From the bottom to the top.
+    /// The vertical axis.
     pub y: Axis,
     /// The lines.
     pub lines: Vec<Line>,
@@ -34,7 +34,7 @@ pub struct Axis {
     pub label: String,
     /// Their spacing.
     pub spacing: Spacing,
-    /// Values that are marked; round ones if there are none.
+    /// Marked values; round ones if there are none.
     pub ticks: Vec<(f64, String)>,
     /// Formats the value of a point.
     pub write: fn(f64) -> String,
@@ -114,7 +114,7 @@ impl Axis {
         Self { spacing: Spacing::Logarithmic, ..Self::linear(label) }
     }
 
-    /// A value as its mark says it, else as values of this axis are written.
+    /// The text of a value's mark, else the value as this axis writes it.
     fn text(&self, value: f64) -> String {
         let marked = self.ticks.iter().find(|(tick, _)| tick.total_cmp(&value).is_eq());
         marked.map_or_else(|| (self.write)(value), |(_, text)| text.clone())
@@ -129,7 +129,7 @@ impl Line {
 }
 
 const TICKS: usize = 6;
-/// Most of the width that names may take beside the plot.
+/// Maximum share of the width for names beside the plot.
 const NAMES_SHARE_MAX: f64 = 0.33;
 /// Maximum distance between a line's end and the right edge for a leader to its name.
 const LEADER_LENGTH_MAX: f64 = 24.0;

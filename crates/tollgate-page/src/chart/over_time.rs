@@ -15,10 +15,10 @@ pub struct Panel {
     pub key: usize,
     /// Seconds as [`joined`] and value.
     pub points: Vec<(f64, f64)>,
-    /// Stands on top of the points, such as those that wait on those that work, as many or none; then the area below
-    /// the points is filled, as for a count of things in use. Absent for a line.
+    /// Values stacked on the points, such as waiting on working ones, equally many or none; then the area below the
+    /// points is filled, as for a count of things in use. Absent for a line.
     pub above: Option<Vec<(f64, f64)>>,
-    /// The moving average, drawn over the points; none where there is none.
+    /// The moving average, drawn over the points; empty without one.
     pub average: Vec<(f64, f64)>,
 }
 

@@ -2,7 +2,7 @@
 //!
 //! The style sheet has the colours, once for light and once for dark, as `.k0` to `.k7`.
 
-/// Different keys; further series begin again.
+/// Number of different keys; further series repeat them.
 const KEYS: usize = 8;
 
 /// The shapes of markers around the origin; the first key has a circle.
@@ -19,7 +19,7 @@ const OUTLINES: [&str; KEYS - 1] = [
 /// Whether a point is free of doubt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
-    /// Yes.
+    /// Free of doubt.
     Plain,
     /// With a doubt, or as the end of a stagnating step: drawn hollow.
     Hollow,

@@ -1,4 +1,4 @@
-//! From values to places: linear and logarithmic scales with round ticks.
+//! Maps values to places: linear and logarithmic scales with round ticks.
 
 /// Largest value that a chart shows: no measured figure comes near, and sums of it stay exact enough to draw.
 const SHOWN_MAX: f64 = 1e15;
@@ -70,7 +70,7 @@ impl Scale {
         is_shown(self.spacing, value)
     }
 
-    /// Round values inside the range, about as many as asked for.
+    /// About `about` round values inside the range.
     pub(super) fn ticks(&self, about: usize) -> Vec<f64> {
         match self.spacing {
             Spacing::Linear => {

@@ -31,7 +31,7 @@ const WIDTH: f64 = 340.0;
 /// Places of the sides; the times are left of the left one.
 const SIDES: (f64, f64) = (66.0, 334.0);
 const HEAD_HEIGHT: f64 = 34.0;
-/// Room between the text of a row and that of the next, without its lines.
+/// Height between the text of a row and that of the next, without its lines.
 const ROW_HEIGHT: f64 = 16.0;
 
 /// Draws it; `sides` names the left and the right one.

@@ -8,7 +8,7 @@ use crate::words::sentence;
 use crate::words::view::{self, View};
 use tollgate_facts::results::{Cell, StepFound};
 
-/// A kilobyte of JMeter's.
+/// A kilobyte in JMeter.
 const KILOBYTE: f64 = 1024.0;
 
 /// The content of one line.

@@ -8,7 +8,7 @@ use crate::words::view::{self, Doubt, Row, Timed, View};
 use crate::words::{marked, sentence};
 use tollgate_facts::results::{Estimate, Piece, Rank, SubjectUse, Toll, TollVerdict, Validity, Verdict};
 
-/// Findings of one rule that are listed before the rest is counted.
+/// Maximum number of findings of one rule that are listed; the rest is counted.
 const FINDINGS_MAX: usize = 4;
 /// Maximum number of cells that the table shows in full.
 const ROWS_MAX: usize = 100;
@@ -78,11 +78,11 @@ fn doubts(view: &View<'_>) -> Section {
     Section::main("Doubts about these figures", blocks)
 }
 
-/// Heads of columns that only a machine with counters fills.
+/// Headings of columns that are filled only on machines with counters.
 const INSTRUCTIONS: &str = "instructions";
 const TOLL_ON_INSTRUCTIONS: &str = "toll on instructions";
 
-/// In place of a time that grew as long as the load lasted.
+/// Replacement of a time that grew throughout the load.
 const NOT_STEADY: &str = "not steady";
 
 fn table<'r>(view: &View<'r>, shown: Option<u64>) -> Table {

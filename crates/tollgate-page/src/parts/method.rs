@@ -13,7 +13,7 @@ pub struct Method {
     pub own: Vec<&'static str>,
     /// The form of its load.
     pub load: &'static str,
-    /// Between whom the network is.
+    /// The ends of the network, in words.
     pub between: &'static str,
     /// The part of the work that was checked; for other work, it is the share of answers.
     pub checked: Option<(&'static str, String)>,
@@ -183,7 +183,7 @@ pub fn negotiated(run: &RunResult) -> String {
     ways.into_iter().map(told).collect::<Vec<String>>().join(" | ")
 }
 
-/// Names and values as they are shown; without those that there are not.
+/// Names and values for display; absent values are left out.
 fn named(entries: Vec<(&str, String)>) -> Vec<(String, String)> {
     entries.into_iter().filter(|(_, text)| !text.is_empty()).map(|(name, text)| (name.to_owned(), text)).collect()
 }
@@ -213,7 +213,7 @@ fn machine(run: &RunResult) -> Vec<(String, String)> {
     ])
 }
 
-/// A word as a shell takes it.
+/// Quotes a word for a shell.
 fn quoted_for_shell(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@%+".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {

@@ -96,7 +96,7 @@ pub fn table(view: &View<'_>) -> Table {
     Table::new("", head).with(view.rows.iter().map(row))
 }
 
-/// The cell, where requests were sent: a batch or a command has nothing of them, which is not 0.
+/// The cell, if requests were sent: a batch or a command has no such values, which is not the same as 0.
 fn asked<'a>(row: &Row<'a>) -> Option<&'a facts::Cell> {
     Some(row.cell).filter(|cell| cell.connections > 0 || !cell.errors.is_empty())
 }

@@ -8,7 +8,7 @@ use crate::words::sentence;
 use crate::words::view::{Row, View};
 use tollgate_facts::results::{Percentiles, StageFound, StageUnit, Staged, StagedPoint};
 
-/// Of a run: the table of all cells, and each cell's course; absent of a run without stages.
+/// For a run: the table of all cells, and each cell's course; absent without stages.
 pub fn section(view: &View<'_>) -> Option<Section> {
     let experiment = &view.run.experiment;
     let level = experiment.levels.first().map_or(0, |level| *level);
@@ -32,7 +32,7 @@ pub fn section(view: &View<'_>) -> Option<Section> {
     Some(Section::main(format!("The stages: {}", sentence::level(experiment, level)), blocks))
 }
 
-/// Of a single load.
+/// For a single load.
 pub fn of_load(found: &Staged) -> Section {
     let legend = Block::Legend(vec![shared(found.unit).to_owned()]);
     let blocks = vec![Block::Table(table(found)), legend, Block::Figure(course(found, "the load", "course"))];

@@ -12,7 +12,7 @@ use tollgate_facts::results::{Figure, RunResult, Toll, TollVerdict};
 /// Maximum number of tolls that the table shows in full.
 const TOLLS_MAX: usize = 240;
 
-/// The pictures at the level where most may be said.
+/// The pictures at the level with the most valid tolls.
 pub fn section(view: &View<'_>) -> Option<Section> {
     let most = view::answer_level(view.run).or_else(|| view.run.tolls.iter().map(|toll| toll.level).max());
     section_at(view, &[(most?, None)])

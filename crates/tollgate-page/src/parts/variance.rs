@@ -11,10 +11,10 @@ use tollgate_facts::toll::variance::{self, VarianceShares};
 /// Smallest reported share of blocks or starts.
 const SHARE_MIN: f64 = 0.25;
 const TITLE: &str = "Where the variance comes from";
-/// Rows of a page with pictures.
+/// Maximum number of rows on a page with pictures.
 const ROWS_MAX: usize = 12;
 
-/// The section, where blocks or starts have much of any toll's variance, or theft was taken from it.
+/// The section, where blocks or starts explain much of any toll's variance, or theft was removed from it.
 pub fn section(view: &View<'_>) -> Option<Section> {
     let run = view.run;
     let found = run.tolls.iter().filter_map(|toll| Some((toll, variance::shares(run, toll)?)));

@@ -15,11 +15,11 @@ use tollgate_facts::results::{
 use tollgate_facts::rules::{self, DRIFT, HIDDEN_TIME, OWN_DELAY, RANKS, RETRANSMISSIONS, RULES, Rule, STALLS};
 use tollgate_facts::toll::drifting;
 
-/// Most words of the answer.
+/// Maximum number of words of the answer.
 pub const WORDS_MAX: usize = 30;
 /// Longest title in a sentence, in words; a longer one is replaced by the variant's name.
 const TITLE_WORDS_MAX: usize = 8;
-/// Variants that are named as open, not measured, or not to be read.
+/// Maximum number of variants that are named as open, not measured, or refused.
 const UNSAID_MAX: usize = 3;
 
 /// A sentence of a claim, with the cells that it is made of, by variant and level: their doubts are its own.
@@ -175,7 +175,7 @@ impl<'r> Told<'r> {
         Some(Told { variant, toll })
     }
 
-    /// One figure of it at a level.
+    /// One of its figures at a level.
     fn at(run: &'r RunResult, variant: &'r Variant, level: u64, figure: Figure) -> Option<Told<'r>> {
         let mut here = view::tolls(run, &variant.name, level).each();
         let toll = here.find(|toll| toll.figure == figure && toll.verdict.is_plain())?;
@@ -215,7 +215,7 @@ impl<'r> Told<'r> {
         }
     }
 
-    /// A further sentence: where it is of another level, with that.
+    /// A further sentence, with its level if that is another one.
     fn also(&self, run: &RunResult, named: Option<&Answering>, usual: &Told<'_>) -> Said {
         let [base, known] = [&self.toll.baseline, &usual.toll.baseline].map(|name| called(run, named, name));
         let is_the_same = base == known || near(&self.toll.baseline) == usual.toll.baseline;
@@ -292,7 +292,7 @@ fn part_of_a_core(run: &RunResult, toll: &Toll) -> Option<String> {
     is_it.then(|| format!("{percent} % of a core more at {} requests/s", rate.strip_suffix(".0").unwrap_or(&rate)))
 }
 
-/// The variant that does the same from near.
+/// The name of the local variant that does the same.
 fn near(name: &str) -> &str {
     name.strip_suffix("-remote").unwrap_or(name)
 }
@@ -314,7 +314,7 @@ fn called(run: &RunResult, named: Option<&Answering>, name: &str) -> String {
     words_of(name).or_else(from_near).unwrap_or_else(title)
 }
 
-/// Rules that put a time in doubt and no CPU time.
+/// Rules that put times in doubt, but not CPU times.
 const OF_TIMES: [Rule; 4] = [STALLS, OWN_DELAY, HIDDEN_TIME, RETRANSMISSIONS];
 
 /// The trustworthiness of the claim, and its reason.

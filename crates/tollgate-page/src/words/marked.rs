@@ -16,7 +16,7 @@ use tollgate_facts::rules::{self, STEADY};
 
 /// Replacement of a refused figure.
 pub const REFUSED: &str = "refused";
-/// Levels that a sentence names.
+/// Maximum number of levels that a sentence names.
 const LEVELS_MAX: usize = 6;
 
 impl<'r> View<'r> {
@@ -30,8 +30,8 @@ impl<'r> View<'r> {
         self.rows.iter().filter(move |row| row.cell.level == level)
     }
 
-    /// A row of a table that is of one cell: its name with the numbers of its doubts, words, and its figures, which are
-    /// not said where they must not be read.
+    /// A table row of one cell: its name with the numbers of its doubts, words, and its figures, which are hidden if
+    /// they are refused.
     pub fn line(&self, row: &Row<'_>, words: Vec<String>, figures: Vec<String>) -> TableRow {
         let figures = figures.into_iter().map(|text| self.said(row, text));
         let words = words.into_iter().map(Cell::from);
@@ -113,12 +113,12 @@ impl Row<'_> {
 /// A cell of a sentence: variant, level, and its name in the sentence.
 pub type Named<'a> = (&'a str, u64, String);
 
-/// Whether the figures of a cell's closed load must not be read.
+/// Whether the figures of a cell's closed load are refused.
 pub fn is_refused(run: &RunResult, variant: &str, level: u64) -> bool {
     doubts(run, variant, level).any(|found| found.verdict == Verdict::Refused)
 }
 
-/// Whether the times of a cell's closed load grew as long as it lasted: there is none that it has.
+/// Whether the times of a cell's closed load grew throughout it, so that it has no valid time.
 pub fn is_unsteady(run: &RunResult, cell: &results::Cell) -> bool {
     let is_one = |found: &Validity| found.rule == STEADY.name && found.verdict == Verdict::Refused;
     doubts(run, &cell.variant, cell.level).any(is_one)

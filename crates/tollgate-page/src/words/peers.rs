@@ -18,7 +18,7 @@ pub(crate) struct PeerGroup<'r> {
     found: Vec<&'r Comparison>,
 }
 
-/// All groups, in the order of the variants, near before far.
+/// All groups, in the order of the variants, local before remote.
 pub(crate) fn groups<'r>(run: &'r RunResult) -> Vec<PeerGroup<'r>> {
     let compared = run.experiment.variants.iter().flat_map(|variant| {
         let own = run.comparisons.iter().filter(|found| found.variant == variant.name);
@@ -64,7 +64,7 @@ pub(crate) fn title<'r>(run: &'r RunResult, peer: &'r str) -> &'r str {
     run.peers.iter().find(|known| known.name == peer).map_or(peer, |known| &known.title)
 }
 
-/// A ratio with its interval, or why there is none.
+/// A ratio with its interval, or the reason that there is none.
 fn ratio(found: &Comparison) -> String {
     sentence::ratio_of(found.verdict, [found.ratio, found.low, found.high])
 }
@@ -121,7 +121,8 @@ fn answer(run: &RunResult, group: &PeerGroup<'_>) -> Option<String> {
     (!parts.is_empty()).then(|| format!("At {level}{far}, {} takes {said} of tollgate.", group.peer))
 }
 
-/// The figures that a picture or a terminal shows of a group, at most three: bytes only say how alike the answers are.
+/// The figures that a picture or a terminal shows of a group, at most three: bytes only show how similar the responses
+/// are.
 pub(crate) fn figures(run: &RunResult, group: &PeerGroup<'_>) -> Vec<Figure> {
     let mut wanted = vec![Figure::UnitTime, Figure::SubjectCpu, Figure::P95AtRate, Figure::MedianAtRate];
     wanted.retain(|figure| run.comparisons.iter().any(|found| found.peer == group.peer && found.figure == *figure));

@@ -55,12 +55,12 @@ pub fn confidence(run: &RunResult) -> String {
     run.settings.looks.map_or_else(|| "95 %".to_owned(), |looks| looks.confidence())
 }
 
-/// A toll's ratio with its interval, or why there is none.
+/// A toll's ratio with its interval, or the reason that there is none.
 pub fn ratio(toll: &Toll) -> String {
     ratio_of(toll.verdict, [toll.ratio, toll.low, toll.high])
 }
 
-/// A ratio with its interval, or why there is none.
+/// A ratio with its interval, or the reason that there is none.
 pub fn ratio_of(verdict: TollVerdict, [ratio, low, high]: [f64; 3]) -> String {
     match verdict {
         TollVerdict::Refused => verdict.to_string(),
@@ -68,7 +68,7 @@ pub fn ratio_of(verdict: TollVerdict, [ratio, low, high]: [f64; 3]) -> String {
     }
 }
 
-/// A toll's ratio with the sign of its verdict; of one that is joint only that it is.
+/// A toll's ratio with the sign of its verdict; for a joint one, only the verdict.
 pub fn signed(toll: &Toll) -> String {
     match toll.verdict {
         TollVerdict::Joint => toll.verdict.to_string(),
@@ -76,7 +76,7 @@ pub fn signed(toll: &Toll) -> String {
     }
 }
 
-/// A toll in a row of a table: that of a variant without a baseline is one itself.
+/// A toll in a row of a table: a variant without a baseline is a baseline itself.
 pub fn toll_of(row: &Row<'_>, toll: Option<&Toll>) -> String {
     match toll {
         None if row.is_bottom => "baseline".to_owned(),

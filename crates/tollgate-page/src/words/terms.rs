@@ -2,7 +2,7 @@
 //!
 //! It knows headings by their words only: an unknown heading needs no explanation, or has a legend of its own.
 
-/// A term as a head begins with it, and its meaning. Of two that fit, the first one is taken.
+/// The beginning of a heading, and its meaning. The first match is used.
 const TERMS: [(&str, &str); 32] = [
     ("95 % from", "lower end of the 95 % confidence interval"),
     ("95 % high", "upper end of the 95 % confidence interval"),
@@ -38,7 +38,7 @@ const TERMS: [(&str, &str); 32] = [
     ("verdict", "what the interval allows to say"),
 ];
 
-/// The meaning of a head; absent where it needs none.
+/// The meaning of a heading; absent where it needs none.
 pub fn meaning(head: &str) -> Option<&'static str> {
     let fits = |term: &str| head.strip_prefix(term).is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', ',']));
     TERMS.iter().find(|(term, _)| fits(term)).map(|(_, meaning)| *meaning)

@@ -1,5 +1,5 @@
-//! A run put in the order in which every reporter shows it: rows by level and variant, each with its tolls and the
-//! numbers of the doubts that concern it.
+//! A run in the order of every report: rows by level and variant, each with its tolls and the numbers of the doubts
+//! that concern it.
 //!
 //! It borrows from the result and formats nothing.
 
@@ -28,7 +28,7 @@ pub struct View<'r> {
 pub struct Shared<'r> {
     /// The doubt.
     pub doubt: Doubt<'r>,
-    /// The levels; empty where it is all of them.
+    /// The levels; empty for all of them.
     pub levels: Vec<u64>,
 }
 
@@ -44,20 +44,20 @@ pub struct Row<'r> {
     pub by_tollgate: [Option<&'r Comparison>; 2],
     /// Numbers of the [`Doubt`]s about the cell as a whole, from 1.
     pub marks: Vec<usize>,
-    /// Whether those of the closed load must not be read.
+    /// Whether the figures of the closed load are refused.
     pub is_closed_refused: bool,
 }
 
 /// The tolls of one variant at one level.
 #[derive(Clone, Copy, Default)]
 pub struct Tolls<'r> {
-    /// Of the time of a unit of work.
+    /// The toll on the time of a unit of work.
     pub time: Option<&'r Toll>,
-    /// Of the subject's CPU time.
+    /// The toll on the subject's CPU time.
     pub cpu: Option<&'r Toll>,
-    /// Of the subject's instructions.
+    /// The toll on the subject's instructions.
     pub instructions: Option<&'r Toll>,
-    /// Of the bytes received.
+    /// The toll on the bytes received.
     pub bytes: Option<&'r Toll>,
 }
 
@@ -114,7 +114,7 @@ impl<'r> View<'r> {
     }
 }
 
-/// The classes of a cell's failed requests, those at equal rate among them: how many, and the text of the first one.
+/// The classes of a cell's failed requests, including those at equal rate: their number, and the text of the first one.
 pub fn failures(cell: &Cell) -> impl Iterator<Item = (&str, (u64, Option<&str>))> {
     let rate = cell.equal_rate.iter().map(|rate| (&rate.errors, &rate.error_examples));
     std::iter::once((&cell.errors, &cell.error_examples)).chain(rate).flat_map(|(errors, examples)| {
@@ -163,7 +163,7 @@ impl Row<'_> {
 }
 
 impl<'r> Tolls<'r> {
-    /// In the order in which they are shown.
+    /// The tolls in the order in which they are shown.
     pub fn each(self) -> impl Iterator<Item = &'r Toll> + Clone {
         [self.time, self.cpu, self.instructions, self.bytes].into_iter().flatten()
     }
@@ -203,13 +203,13 @@ pub struct Timed {
 }
 
 impl Timed {
-    /// Those of single requests of users who wait.
+    /// The percentiles of single requests of users who wait.
     pub fn of_requests(cell: &Cell) -> Self {
         let undelayed = cell.undelayed_ms.map(|times| (times, OWN_DELAY.name));
         Self { times: cell.response_time_ms, intervals: cell.response_interval_ms, undelayed }
     }
 
-    /// Those at equal rate.
+    /// The percentiles at equal rate.
     pub fn at_rate(rate: &EqualRate) -> Self {
         let undelayed = rate.undelayed_ms.map(|times| (times, OWN_DELAY.name_at_rate()));
         Self { times: rate.response_time_ms, intervals: rate.response_interval_ms, undelayed }
@@ -236,7 +236,7 @@ impl Timed {
         self.intervals?.estimate(rank, self.at(rank)?).interval()
     }
 
-    /// A percentile with its interval, if it has one, each number written as `one` says.
+    /// A percentile with its interval, if it has one; `one` formats each number.
     pub fn written(&self, rank: Rank, one: impl Fn(f64) -> String) -> String {
         let Some(time_ms) = self.at(rank) else { return number::NOTHING.to_owned() };
         let spread = self.intervals.map(|all| number::spread(all.estimate(rank, time_ms), &one, &one));
@@ -254,10 +254,10 @@ impl Timed {
     }
 }
 
-/// Percentiles that tables have.
+/// Percentiles in tables.
 const PRINTED: [Rank; 5] = [Rank::P50, Rank::P90, Rank::P95, Rank::P99, Rank::P999];
 
-/// The percentiles that a finding of the generator's own delay is about; absent of another finding.
+/// The percentiles that a finding of the generator's own delay concerns; absent for other findings.
 fn delayed(run: &RunResult, found: &Validity) -> Option<Timed> {
     let cell = run.cell(&found.variant, found.level).filter(|_| rules::is_own_delay(&found.rule))?;
     match &cell.equal_rate {
@@ -266,12 +266,12 @@ fn delayed(run: &RunResult, found: &Validity) -> Option<Timed> {
     }
 }
 
-/// Whether a finding is about its cell, and not only about single percentiles.
+/// Whether a finding concerns its whole cell, and not only single percentiles.
 pub fn is_of_all(run: &RunResult, found: &Validity) -> bool {
     delayed(run, found).is_none_or(|timed| timed.is_mean_delayed())
 }
 
-/// Whether it changes how any figure is to be read that is printed.
+/// Whether it concerns any printed figure.
 fn is_printed(run: &RunResult, found: &Validity) -> bool {
     let is_one = |timed: Timed| PRINTED.iter().any(|rank| timed.delayed(*rank).is_some());
     is_of_all(run, found) || delayed(run, found).is_some_and(is_one)
@@ -304,7 +304,7 @@ pub fn instructions(cell: &Cell) -> Option<Estimate> {
     }
 }
 
-/// Whether a variant has so many records at a level as its batch or its connections take.
+/// Whether a variant has enough records at a level for its batch or its connections.
 pub fn is_whole(run: &RunResult, variant: &str, level: u64) -> bool {
     run.experiment.variant(variant).is_none_or(|known| known.is_whole_at(level))
 }
@@ -350,7 +350,7 @@ fn level_of_most(run: &RunResult, accepts: &dyn Fn(&Toll) -> bool) -> Option<u64
     })
 }
 
-/// The highest level at which most times, else most CPU times, count.
+/// The highest level with the most valid times, else CPU times, according to `count`.
 pub fn highest_of_most(run: &RunResult, count: &dyn Fn(u64, Figure) -> usize) -> Option<u64> {
     let levels = &run.experiment.levels;
     let best = |figure: Figure| {
@@ -378,7 +378,7 @@ pub fn headline_level(run: &RunResult, variant: &str) -> Option<u64> {
     answer.filter(by_time).or_else(highest).or_else(any)
 }
 
-/// Doubts by rule, verdict and remedy, in the order in which the rows meet them.
+/// Doubts by rule, verdict and remedy, in the order of the rows.
 fn doubts<'r>(run: &'r RunResult, cells: &[&Cell]) -> Vec<Doubt<'r>> {
     let found = run.validity.iter().filter(|found| found.verdict != Verdict::Ok && is_printed(run, found));
     let by_rule = by_key(found.map(|found| ((found.rule.as_str(), found.verdict, found.remedy.as_str()), found)));
