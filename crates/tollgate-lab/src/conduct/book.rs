@@ -9,7 +9,7 @@ use tollgate_facts::toll;
 pub(crate) struct Book {
     /// The number of trials that the result does not list one by one.
     pub(crate) further: usize,
-    /// Faults that belong to no number, such as a death.
+    /// Faults that belong to no figure, such as the death of a subject.
     pub(crate) faults: Vec<Validity>,
 }
 

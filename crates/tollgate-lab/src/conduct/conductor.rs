@@ -24,7 +24,7 @@ use tollgate_facts::stats::sequential::Looking;
 /// The outcome of a run.
 #[derive(Debug)]
 pub struct RunOutcome {
-    /// The result as it is stored.
+    /// The stored result.
     pub result: RunResult,
     /// The folder of `result.json`.
     pub directory: PathBuf,
@@ -79,7 +79,7 @@ pub(crate) trait Kind: Sized {
         Ok(())
     }
 
-    /// Measures one trial, and writes it down.
+    /// Measures one trial and records it.
     fn trial(run: &mut Conductor<'_, Self>, subjects: &mut Self::Subjects, turn: Turn<'_>) -> Result<(), Halt>;
 
     /// Whether a run that ended for this reason before its first trial has no result.
@@ -87,7 +87,7 @@ pub(crate) trait Kind: Sized {
         matches!(halt, Halt::Subject { .. })
     }
 
-    /// Puts cells, doubts and series into a result that has trials, faults and gaps, and none of those.
+    /// Adds cells, doubts and series to a result that has only trials, faults and gaps.
     fn fill(run: &mut Conductor<'_, Self>);
 
     /// Adds what is computed from tolls, at each save.
@@ -126,9 +126,9 @@ impl Turn<'_> {
 /// The times at which the result is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stores {
-    /// Behind each trial.
+    /// After each trial.
     EachTrial,
-    /// Behind each block, where there are many trials.
+    /// After each block, where there are many trials.
     EachBlock,
 }
 
@@ -136,18 +136,18 @@ pub(crate) enum Stores {
 #[derive(Debug)]
 struct Clock {
     began: Instant,
-    /// Trials before that.
+    /// Trials before the start of this clock.
     before: usize,
-    /// Time that went into beginning anew, and how often that was.
+    /// Total time of restarts, and their number.
     aside: (Duration, u32),
     /// The number of restarts still to come.
     beginnings_left: u32,
-    /// Trials in all.
+    /// Total number of trials.
     planned: usize,
 }
 
 impl Clock {
-    /// Begins now, with so many trials done of those planned.
+    /// Starts the clock now, after `before` trials of those planned.
     fn new(before: usize, planned: usize) -> Clock {
         Clock { began: Instant::now(), before, aside: (Duration::ZERO, 0), beginnings_left: 0, planned }
     }
@@ -162,7 +162,7 @@ impl Clock {
     }
 }
 
-/// A run under way.
+/// A run in progress.
 pub(crate) struct Conductor<'a, K> {
     pub(crate) options: &'a RunOptions,
     /// The experiment, with what became known during the run.
@@ -186,7 +186,7 @@ impl<'a> Beginning<'a> {
     /// Chooses the folder of the result, the cores, and the seed of every order.
     ///
     /// # Errors
-    /// That the folder cannot be the result's.
+    /// The folder cannot be used for the result.
     pub(crate) fn new(
         options: &'a RunOptions,
         plan: Plan,
@@ -201,7 +201,7 @@ impl<'a> Beginning<'a> {
         Ok(Conductor { options, experiment, plan, cores, observer, stop, store, result, book, clock, kind: () })
     }
 
-    /// The run of a kind, with its variants as results have them, and the network in words.
+    /// Makes the run of a kind, with its variants as in results, and the network in words.
     pub(crate) fn of<K: Kind>(self, kind: K, variants: Vec<results::Variant>, network: String) -> Conductor<'a, K> {
         let Conductor { options, experiment, plan, cores, observer, stop, store, mut result, book, clock, kind: () } =
             self;
@@ -215,10 +215,10 @@ impl<'a> Beginning<'a> {
 }
 
 impl<K: Kind> Conductor<'_, K> {
-    /// Measures all, as far as it gets, and stores the result with its ending.
+    /// Measures everything, as far as possible, and stores the result with its ending.
     ///
     /// # Errors
-    /// Why nothing was measured.
+    /// The reason that nothing was measured.
     pub(crate) fn conduct(mut self) -> Result<RunOutcome, RunError> {
         // Only now: the result says how many cores the machine lent us, not how many this thread keeps.
         let _on_generator_cores = self.cores.pin_to_generator();
@@ -266,7 +266,7 @@ impl<K: Kind> Conductor<'_, K> {
         self.result.trials.len() + self.book.further
     }
 
-    /// From here on so many trials are measured in all.
+    /// Sets the total number of trials from here on.
     pub(crate) fn plan_trials(&mut self, planned: usize) {
         self.clock = Clock::new(self.trials(), planned);
     }
@@ -328,7 +328,7 @@ impl<K: Kind> Conductor<'_, K> {
         self.store.write_result(&self.result).map_err(Halt::Ours)
     }
 
-    /// Nothing, unless the run is to stop.
+    /// Returns an error if the run is to stop.
     pub(crate) fn goes_on(&self) -> Result<(), Halt> {
         if self.stop.is_stopped() { Err(Halt::Stopped) } else { Ok(()) }
     }

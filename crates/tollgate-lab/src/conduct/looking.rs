@@ -6,7 +6,7 @@
 use tollgate_facts::results::{Figure, RunResult, TollVerdict};
 use tollgate_facts::stats::sequential;
 
-/// Whether the run may stop after so many blocks of each level; notes the look, where it is time for one.
+/// Whether the run may stop after this many blocks of each level; notes the look, if one is due.
 pub(crate) fn is_enough(run: &mut RunResult, blocks: u32) -> bool {
     let (Some(looks), Some(number)) = (&mut run.settings.looks, sequential::interim_look(blocks)) else { return false };
     // Bytes hardly vary, of what is refused or joint nothing is claimed, and a processor that counts instructions makes no

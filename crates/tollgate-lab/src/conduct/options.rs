@@ -25,17 +25,18 @@ pub struct RunOptions {
     pub subjects: Vec<(String, String)>,
     /// `--subjects`: the peers that variants of the experiment name.
     pub peers: Vec<Peer>,
-    /// `--serve-arg`: further arguments of tollgate's own gateway, behind those of the experiment.
+    /// `--serve-arg`: further arguments of tollgate's own gateway, after those of the experiment.
     pub serve_arguments: Vec<String>,
-    /// `--subject-pid VARIANT=PID`: whose CPU and memory are watched; several for one variant are added up.
+    /// `--subject-pid VARIANT=PID`: processes whose CPU time and memory are measured; several for one variant are added
+    /// up.
     pub subject_pids: Vec<(String, u32)>,
     /// The request to the user's subjects, instead of the experiment's.
     pub own_request: OwnRequest,
     /// `--header`: fields of every request, in order.
     pub headers: Vec<(String, String)>,
-    /// `--basic`: user and password, sent at once.
+    /// `--basic`: user and password, sent with every request.
     pub basic: Option<(String, String)>,
-    /// `--insecure` and `--ca`: how TLS is spoken with the user's subjects.
+    /// `--insecure` and `--ca`: TLS settings for the user's subjects.
     pub tls: ClientSettings,
     /// `--i-may-load`: hosts off loopback that may be loaded.
     pub may_load: Vec<String>,
@@ -44,9 +45,9 @@ pub struct RunOptions {
     /// `--link`: the kind of link before a batch's database; absent: the user's own network, where two saved runs are
     /// compared.
     pub link: Option<LinkMode>,
-    /// `--database`: a PostgreSQL of the user's for a batch; absent: one is started.
+    /// `--database`: the user's PostgreSQL for a batch; absent: one is started.
     pub database: Option<String>,
-    /// Seed of every order; absent: drawn.
+    /// Seed of every order; absent: drawn at random.
     pub seed: Option<u64>,
     /// The command line as it is stored, secrets removed.
     pub command_line: Vec<String>,
@@ -67,7 +68,7 @@ impl RunOptions {
     /// The peer that does the work of a variant; `None` where the experiment's own subject does.
     ///
     /// # Errors
-    /// That it is named and not there.
+    /// The named peer does not exist.
     pub(crate) fn peer(&self, variant: &Variant) -> Result<Option<&Peer>, String> {
         let Some(name) = &variant.peer else { return Ok(None) };
         let peer = self.peers.iter().find(|peer| peer.name == *name);
@@ -75,7 +76,7 @@ impl RunOptions {
     }
 }
 
-/// Told how a run goes on. Called between trials, never while one is measured.
+/// Is notified of the progress of a run, between trials, never during one.
 pub trait Observer {
     /// Something was done.
     fn progress(&self, progress: &Progress<'_>);
@@ -97,7 +98,7 @@ pub enum Progress<'a> {
         /// Their minimum total duration.
         duration: Duration,
     },
-    /// A subject is being started or asked whether it is there.
+    /// A subject is being started, or checked for being up.
     Starting {
         /// Name of the variant.
         variant: &'a str,
@@ -139,7 +140,7 @@ pub enum Progress<'a> {
         /// Requests, or runs of a command, that it had answered in a second; absent where it took no time.
         per_second: Option<f64>,
     },
-    /// Something may be left on a subject of the user's that the run could not take away.
+    /// The run may have left something on a user's subject that it could not remove.
     Left {
         /// The message: subject, place and reason.
         what: &'a str,
@@ -154,7 +155,7 @@ pub enum RunError {
     /// The caller's command line or file asks for something impossible.
     #[error("{0}")]
     Usage(String),
-    /// It could be, but failed before anything was measured.
+    /// A valid request, which failed before anything was measured.
     #[error("{0}")]
     Failed(String),
 }

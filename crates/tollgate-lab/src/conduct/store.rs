@@ -1,6 +1,6 @@
 //! The folder of a run: `result.json`, replaced as a whole each time, and `times.hlog`, one line more for each trial.
 //!
-//! Nothing is made before there is something to keep, and nothing half-written stays.
+//! Nothing is created before there is something to store, and no half-written file remains.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -20,7 +20,7 @@ pub const RESULT: &str = "result.json";
 pub const HISTOGRAMS: &str = "times.hlog";
 /// Default folder of runs.
 const RUNS: &str = "runs";
-/// Runs of one experiment begun in the same second.
+/// Maximum number of runs of one experiment begun in the same second.
 const SAME_SECOND_MAX: u32 = 1000;
 
 /// A run's folder.
@@ -95,7 +95,7 @@ impl Store {
     }
 }
 
-/// The head of a log, as HdrHistogram's own tools read it.
+/// The header of a log, as HdrHistogram's own tools read it.
 const HEADER: &str = "#[Histogram log format version 1.3]\n\
     #Response times of valid answers in nanoseconds, one line for each trial, tagged variant@level;\n\
     #those of failed requests are tagged variant@level!failed\n\

@@ -15,7 +15,7 @@ use crate::traffic::request::RequestShape;
 use tollgate_facts::names::did_you_mean;
 use tollgate_facts::results::{Answering, Distance, Published};
 
-/// Most words by which a sentence calls a variant.
+/// Maximum number of words in a variant's name within a sentence.
 const ANSWER_WORDS_MAX: usize = 8;
 
 impl Document<'_> {
@@ -27,7 +27,7 @@ impl Document<'_> {
         }
     }
 
-    /// The usual levels: users.
+    /// The usual levels: numbers of users.
     pub(crate) fn levels_of_users(&self) -> Result<Vec<u64>, ExperimentError> {
         self.levels(LEVEL_MAX)
     }
@@ -187,7 +187,7 @@ impl Checker<'_> {
         Ok(checked)
     }
 
-    /// From a share to millionths.
+    /// Converts a share to millionths.
     fn equivalence(&self, share: &At<f64>) -> Result<u32, ExperimentError> {
         match *share.as_ref() * 1e6 {
             ppm if (1.0..=1e6).contains(&ppm) => Ok(ppm.round() as u32),

@@ -11,7 +11,7 @@ use super::file::VariantFile;
 use super::files::Files;
 use super::values::At;
 
-/// Most users of a closed load: above it the ports of one address run short.
+/// Most users of a closed load: above it the ports of one address run out.
 pub const LEVEL_MAX: u64 = 20_000;
 /// Longest name.
 const NAME_LENGTH_MAX: usize = 64;
@@ -75,7 +75,7 @@ impl Checker<'_> {
         }
     }
 
-    /// A fault of a variant in which something is missing.
+    /// A fault of a variant with a missing key.
     pub(crate) fn unsaid(&self, way: &VariantFile, what: &str, help: &str) -> ExperimentError {
         let message = format!("variant `{}` does not say {what}", way.name.as_ref());
         self.fault(way.name.span(), &message, help)

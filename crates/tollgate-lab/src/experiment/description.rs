@@ -19,7 +19,7 @@ use super::file::{Extent, ExtentFile, PublishedTable};
 use super::values::At;
 use crate::traffic::request::RequestShape;
 
-/// The subject that is tollgate itself, among those of `--subjects`.
+/// The name of tollgate itself among the subjects of `--subjects`.
 pub const TOLLGATE: &str = "tollgate";
 
 /// The properties that all experiments of a kind share, from the list of kinds.
@@ -55,7 +55,7 @@ pub struct Experiment {
     pub question: String,
     /// Its author.
     pub author: Author,
-    /// Of which kind it is.
+    /// The properties of its kind.
     pub heading: Heading,
     /// Its levels, ascending, none twice.
     pub levels: Vec<u64>,
@@ -70,9 +70,9 @@ pub struct Experiment {
     /// Round trip of the link of remote variants in milliseconds, where an extent does not say otherwise; absent where
     /// there are none.
     pub round_trip_ms: Option<u32>,
-    /// Further arguments of `tollgate serve`; `{folder}` in one is a folder of that process alone.
+    /// Further arguments of `tollgate serve`; `{folder}` in one is replaced by that process's own folder.
     pub subject_arguments: Vec<String>,
-    /// Its configuration; absent where it needs none of ours.
+    /// Its configuration; absent where it needs none from us.
     pub configuration: Option<Configuration>,
     /// Servers behind the subjects.
     pub backends: Vec<Backend>,
@@ -118,15 +118,15 @@ impl Own {
     }
 }
 
-/// Users who ask at a level.
+/// Concurrent users at a level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Users {
-    /// As many as the level says.
+    /// The number given by the level.
     #[default]
     OfLevel,
     /// The same number at every level.
     Same(u32),
-    /// At a rate: so many at most.
+    /// At a rate: this maximum.
     AtMost(u32),
 }
 
@@ -138,21 +138,21 @@ pub enum Connections {
     /// For a block: both trials of a variant have the same ones, and the next block has others. They are opened, and
     /// asked once, before anything counts. Every interval then includes the differences between connections.
     PerBlock,
-    /// From one start of the subjects to the next one, also where these are servers that were there before.
+    /// From one start of the subjects to the next, also where these are servers that were running before.
     PerStart,
     /// From trial to trial, as long as the server lives.
     Kept,
-    /// For one trial: they are opened in the settling time before it, and closed behind it, so that a subject never has
-    /// others than those of the level at which it is measured. For `request` alone.
+    /// For one trial: they are opened in the settling time before it and closed after it, so that a subject has only
+    /// connections of the measured level. Only for `request`.
     PerTrial,
-    /// As its kind of work has them: nothing else can be asked of it.
+    /// As its kind of work requires: no other lifetime can be set.
     #[default]
     #[serde(skip)]
     OfKind,
 }
 
 impl Connections {
-    /// As results have it.
+    /// The name in results.
     pub(crate) fn stored(self) -> String {
         if self == Connections::OfKind { String::new() } else { self.to_string() }
     }
@@ -183,7 +183,7 @@ pub struct Backend {
 /// The configuration of our own gateway before the backends' URLs are filled in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Configuration {
-    /// Its file as the experiment's author knows it.
+    /// Path of its file, as the experiment's author writes it.
     pub source: PathBuf,
     /// Its text.
     pub text: String,
@@ -192,7 +192,7 @@ pub struct Configuration {
 }
 
 impl Configuration {
-    /// The text with each value, such as a backend's URL, in the place of its name.
+    /// The text with each name replaced by its value, such as a backend's URL.
     pub fn filled(&self, values: &[(String, String)]) -> String {
         values.iter().fold(self.text.clone(), |text, (name, value)| text.replace(&place(name), value))
     }
@@ -216,15 +216,15 @@ pub struct Variant {
     pub at: Location,
     /// The form of its requests and the reading of its responses.
     pub request: RequestShape,
-    /// With which credentials it is asked, and how TLS is spoken with it.
+    /// Credentials and TLS settings of its requests.
     pub access: Access,
-    /// From how far away it is asked.
+    /// The distance from which it is requested.
     pub distance: Distance,
     /// The peer that does the work instead of the file's subject, by the name of its subject file.
     pub peer: Option<String>,
     /// The backend that does the work, past any subject.
     pub backend: Option<String>,
-    /// At which rate it is asked, beside variants whose users wait; absent: as the levels say.
+    /// The rate of its requests, beside variants whose users wait; absent: as the levels say.
     pub model: Option<OpenModel>,
     /// The extents that do not measure it.
     pub(crate) left_out_of: BTreeSet<Extent>,
@@ -232,14 +232,14 @@ pub struct Variant {
     pub(crate) own: Own,
 }
 
-/// Credentials and TLS of a variant's own. Secrets are named, and read when it is asked.
+/// A variant's own credentials and TLS settings. Secrets are named, and read at its first request.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Access {
     /// The environment variable with user and password, separated by `:`.
     pub basic: Option<String>,
     /// Header fields, each with the environment variable of its value.
     pub headers: Vec<(String, String)>,
-    /// A PEM file of authorities that are trusted, too.
+    /// A PEM file of further trusted authorities.
     pub authorities: Option<PathBuf>,
     /// The check of certificates, if the command line does not override it.
     pub choice: TlsChoice,
@@ -250,7 +250,7 @@ pub struct Access {
 pub enum Location {
     /// A path (and query) on tollgate's own gateway, started for the run.
     Gateway(String),
-    /// A whole URL of a server that is already there.
+    /// A whole URL of a server that is already running.
     Url(String),
     /// On this machine and no server: the work, in words.
     Here(String),
@@ -287,10 +287,10 @@ impl Experiment {
         Ok(self)
     }
 
-    /// The same with connections that stay open for so long.
+    /// The same with connections of this lifetime.
     ///
     /// # Errors
-    /// That its kind of work has none that could.
+    /// Its kind of work does not allow another lifetime.
     pub fn on_connections(mut self, connections: Connections) -> Result<Experiment, String> {
         let kind = self.heading.kind;
         match connections {
@@ -307,7 +307,7 @@ impl Experiment {
         }
     }
 
-    /// The same without the variants that `refuses` takes out, and without those that are compared with them.
+    /// The same without the variants that `refuses` selects, and without those compared with them.
     #[must_use]
     pub fn without(mut self, refuses: impl Fn(&Variant) -> bool) -> Experiment {
         let stays = |position: &usize| !self.lineage(*position).any(|position| refuses(&self.variants[position]));
@@ -322,12 +322,12 @@ impl Experiment {
         self.variants.iter().position(|known| known.name == *name)
     }
 
-    /// Position of a variant, of its baseline, and so on: baselines lead in no circle.
+    /// Positions of a variant, of its baseline, and so on; baselines form no circle.
     pub(crate) fn lineage(&self, position: usize) -> impl Iterator<Item = usize> {
         std::iter::successors(Some(position), |position| self.baseline(*position))
     }
 
-    /// Users who ask at a level.
+    /// Concurrent users at a level.
     pub fn users(&self, level: u64) -> u64 {
         match self.users {
             Users::OfLevel => level,
@@ -335,12 +335,12 @@ impl Experiment {
         }
     }
 
-    /// Users who ask at a level in the way of a variant: at a rate the most that may.
+    /// Concurrent users of a variant at a level; at a rate, the maximum.
     pub fn users_of(&self, variant: &Variant, level: u64) -> u64 {
         variant.model.as_ref().map_or(self.users(level), |model| model.users_max.into())
     }
 
-    /// Users who ask at each level alike; absent where levels are users, or say otherwise how many there are.
+    /// Number of users at every level; absent where levels are users, or define their number otherwise.
     pub fn fixed_users(&self) -> Option<u32> {
         if let Users::Same(users) = self.users { Some(users) } else { None }
     }
@@ -350,11 +350,11 @@ impl Experiment {
         self.own.get()
     }
 
-    /// Positions of all variants that a name means: itself, and for the name that the file gives also those of other
-    /// subjects and from afar.
+    /// Positions of all variants with a name: the variant itself, and for a name in the file also those of other
+    /// subjects and remote ones.
     ///
     /// # Errors
-    /// The sentence that says which names there are.
+    /// A sentence with the known names.
     pub fn variants_named(&self, name: &str) -> Result<Vec<usize>, String> {
         let means = |variant: &Variant| variant.name == name || variant.base_name() == name;
         let found: Vec<usize> = (0..self.variants.len()).filter(|position| means(&self.variants[*position])).collect();
@@ -367,7 +367,7 @@ impl Experiment {
     /// The same with their baselines, and those of these.
     ///
     /// # Errors
-    /// The sentence that says which names there are.
+    /// A sentence with the known names.
     pub(crate) fn with_baselines(&self, name: &str) -> Result<Vec<usize>, String> {
         Ok(self.variants_named(name)?.into_iter().flat_map(|position| self.lineage(position)).collect())
     }
@@ -375,7 +375,7 @@ impl Experiment {
     /// Position of a variant.
     ///
     /// # Errors
-    /// The sentence that says which names there are.
+    /// A sentence with the known names.
     pub fn variant(&self, name: &str) -> Result<usize, String> {
         self.variants.iter().position(|variant| variant.name == name).ok_or_else(|| {
             let help = did_you_mean(name, self.variants.iter().map(|variant| variant.name.as_str()));
@@ -406,7 +406,7 @@ impl Variant {
         }
     }
 
-    /// Its name in the file, without the peer before it and the distance behind it.
+    /// Its name in the file, without the peer before it and the distance after it.
     pub fn base_name(&self) -> &str {
         let of_peer = |peer: &String| self.name.strip_prefix(peer.as_str())?.strip_prefix('-');
         let name = self.peer.as_ref().and_then(of_peer).unwrap_or(&self.name);

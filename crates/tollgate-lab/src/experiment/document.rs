@@ -1,7 +1,6 @@
-//! An experiment's file as tables whose keys are taken by those who know them: all experiments some, and those of a kind
-//! some of their own.
+//! An experiment's file as tables. Each part takes its own keys: the common part of all experiments, and each kind.
 //!
-//! What it deliberately does not do: know any kind.
+//! It does not know any kind.
 
 use std::collections::BTreeSet;
 use std::mem;
@@ -49,7 +48,7 @@ impl TableName {
 #[derive(Clone, Copy)]
 pub(crate) struct Keys {
     pub(super) table: TableName,
-    /// Describes them as an object.
+    /// The schema of the keys as one object.
     pub(super) schema: fn(&mut SchemaGenerator) -> Schema,
 }
 
@@ -134,20 +133,20 @@ impl<'a> Table<'a> {
         self.keys.is_empty()
     }
 
-    /// The first of its keys that is none of these.
+    /// The first of its keys that is not in `known`.
     fn beyond(&self, known: &BTreeSet<String>) -> Option<(Range<usize>, String)> {
         let keys = self.keys.keys().filter(|key| !known.contains(key.as_ref().as_ref()));
         keys.map(|key| (key.span(), key.as_ref().to_string())).min_by_key(|(span, _)| span.start)
     }
 
-    /// Refuses a key that is none of these.
+    /// Refuses a key that is not in `known`.
     fn refuse_beyond(&self, known: &BTreeSet<String>) -> Result<(), ExperimentError> {
         let Some((span, key)) = self.beyond(known) else { return Ok(()) };
         let help = did_you_mean(&key, known.iter().map(String::as_str));
         Err(self.checker.fault(span, &format!("unknown key `{key}`"), &help))
     }
 
-    /// Refuses a key that means nothing to this kind, and says to which it would.
+    /// Refuses a key that has no meaning for this kind, and names the places where it has.
     fn refuse_others(&self, kind: &FileFormat, kinds: &[FileFormat]) -> Result<(), ExperimentError> {
         let known: BTreeSet<String> = kind.keys(self.name).into_iter().collect();
         let Some((span, key)) = self.beyond(&known) else { return Ok(()) };
@@ -201,14 +200,14 @@ pub(crate) struct Document<'a> {
     pub(super) own: ExperimentFile,
     /// The swept factor.
     pub(crate) swept: FactorFile,
-    /// The ways of doing the work.
+    /// The variants.
     pub(crate) ways: Vec<VariantFile>,
-    /// Of which kind it is.
+    /// The properties of its kind.
     pub(crate) heading: Heading,
 }
 
 impl<'a> Document<'a> {
-    /// Reads the text, which is of one of these kinds.
+    /// Reads the text of a file of one of these kinds.
     pub(crate) fn read(
         text: &'a str,
         file: &'a str,
@@ -250,7 +249,7 @@ impl<'a> Document<'a> {
         table.take()
     }
 
-    /// The keys of `T` of each variant.
+    /// Takes the keys of `T` out of each variant.
     pub(crate) fn each<T: DeserializeOwned + JsonSchema>(&mut self) -> Result<Vec<T>, ExperimentError> {
         self.variants.iter_mut().map(Table::take).collect()
     }
@@ -266,7 +265,7 @@ impl<'a> Document<'a> {
     }
 }
 
-/// All keys of a table that some kind has.
+/// All keys of a table over all kinds.
 fn keys(kinds: &[FileFormat], table: TableName) -> BTreeSet<String> {
     kinds.iter().flat_map(|kind| kind.keys(table)).collect()
 }
@@ -289,7 +288,7 @@ fn chosen<'k>(
     })
 }
 
-/// Refuses a name that is none of these.
+/// Refuses a name that is not in the list.
 fn known_name(
     name: &At<String>,
     known: impl Iterator<Item = &'static str>,

@@ -36,7 +36,7 @@ impl ExperimentError {
         ExperimentError { help: Some(help), ..ExperimentError::whole(name, format!("there is no {what} `{name}`")) }
     }
 
-    /// A fault of a file as a whole.
+    /// A fault of a whole file.
     pub(crate) fn whole(file: &str, message: String) -> ExperimentError {
         ExperimentError { message, help: None, file: file.to_owned(), text: String::new(), span: None }
     }
@@ -80,7 +80,7 @@ fn key_before(text: &str, at: usize) -> Option<&str> {
     before.rsplit(|letter: char| !letter.is_ascii_alphanumeric() && !matches!(letter, '_' | '-')).next()
 }
 
-/// Words of serde and toml, and ours.
+/// Words of serde and toml, and their replacements.
 const WORDS: &[(&str, &str)] = &[
     ("missing field", "missing key"),
     ("invalid type: map", "invalid type: a table"),

@@ -30,8 +30,8 @@ pub(crate) struct ExperimentFile {
     pub(super) name: At<String>,
     /// The question that it answers, in one sentence.
     pub(super) question: At<String>,
-    /// It is called no toll where the whole interval lies within so much around none, as a share: 0.015 is 1.5 %; absent:
-    /// 0.03. `--equivalence` goes before it.
+    /// Half the width of the band of "no toll", as a share: there is no toll where the whole interval is within it.
+    /// 0.015 is 1.5 %; absent: 0.03. `--equivalence` overrides it.
     pub(super) equivalence: Option<At<f64>>,
     /// The subject of a report's first sentence; absent: its variants in their order.
     pub(super) answer: Option<At<Answering>>,
@@ -44,7 +44,7 @@ pub(crate) struct ExperimentFile {
     /// Figures that others published for the same question.
     #[serde(default)]
     pub(super) published: Vec<PublishedFile>,
-    /// A whole table that others published, by the name under which tollgate keeps it.
+    /// A whole table that others published, by its name in tollgate.
     pub(super) published_table: Option<PublishedTable>,
 }
 
@@ -81,7 +81,7 @@ pub(crate) struct VariantFile {
 #[serde(rename_all = "kebab-case")]
 #[display(rename_all = "kebab-case")]
 pub enum PublishedTable {
-    /// Milliseconds per record of a CAP server, local and in the cloud, by mode, connections and records.
+    /// Milliseconds per record of a CAP server, locally and in the cloud, by mode, connections and records.
     CapMsPerRecord,
 }
 
@@ -111,18 +111,19 @@ pub(crate) struct ExtentFile {
     pub(crate) slice_ms: Option<At<UpTo<SLICE_MS_MAX>>>,
     /// Number of starts of each subject.
     pub(crate) starts: Option<UpTo<STARTS_MAX>>,
-    /// The variants that it measures, their baselines with them; absent: all.
+    /// The variants that it measures, including their baselines; absent: all.
     pub(super) variants: Option<Vec<At<String>>>,
-    /// For `insert`: time for the trials of one cell in milliseconds. A cell gets fewer blocks to fit into it, and one
-    /// that would not fit with two is skipped, and labelled so. For `work-processes` the same, but with two none is skipped.
+    /// For `insert`: time for the trials of one cell in milliseconds. A cell gets fewer blocks to fit, and one that
+    /// does not fit with two is skipped and labelled so. For `work-processes` the same, but none is skipped: each gets
+    /// at least two.
     pub(crate) cell_ms: Option<UpTo<CELL_MS_MAX>>,
     /// Round trip of the emulated link in milliseconds.
     pub(crate) round_trip_ms: Option<UpTo<ROUND_TRIP_MS_MAX>>,
-    /// Time before a trial in milliseconds in which its users are at it already and nothing counts, for variants that
-    /// open connections while they are measured.
+    /// Time before a trial in milliseconds in which its users already send requests and nothing counts, for variants
+    /// that open connections during measurement.
     pub(crate) settle_ms: Option<UpTo<SLICE_MS_MAX>>,
-    /// For `request` and `scenario` over users: time in milliseconds over which the users of each trial come, evenly, before
-    /// anything counts; absent: all at once. Users who think have a lead of their own.
+    /// For `request` and `scenario` over users: time in milliseconds over which the users of each trial arrive, evenly,
+    /// before anything counts; absent: all at once. Users who think have a lead-in of their own.
     pub(crate) ramp_ms: Option<At<UpTo<SLICE_MS_MAX>>>,
     /// Blocks for each level at equal rate; absent: as many as at the closed load.
     pub(crate) rate_blocks: Option<UpTo<BLOCKS_MAX>>,
@@ -134,7 +135,7 @@ pub(crate) struct ExtentFile {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ThresholdFile {
-    /// Such as `p99(https, 20) < 5 ms`, `toll(https).cpu < 1.3` or `errors == 0`.
+    /// The expectation, such as `p99(https, 20) < 5 ms`, `toll(https).cpu < 1.3` or `errors == 0`.
     pub(super) expect: At<String>,
     /// Its purpose, shown beside the result.
     pub(super) why: Option<String>,
@@ -148,7 +149,7 @@ pub(crate) struct PublishedFile {
     pub(super) source: String,
     /// The measured system.
     pub(super) subject: String,
-    /// Our variant that corresponds.
+    /// Our corresponding variant.
     pub(super) variant: Option<At<String>>,
     /// The level.
     pub(super) level: Option<u64>,

@@ -1,6 +1,6 @@
 //! The files that an experiment names: in the program, or beside the experiment's own.
 //!
-//! What it deliberately does not do: look into them.
+//! It does not look into them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -32,7 +32,7 @@ pub enum Files {
 }
 
 impl Files {
-    /// Those beside a file.
+    /// The files beside a file.
     pub(crate) fn beside(file: &str) -> Files {
         Files::In(Path::new(file).parent().unwrap_or(Path::new("")).to_owned())
     }

@@ -31,7 +31,7 @@ pub(crate) fn schema(kinds: &[FileFormat]) -> Schema {
     Schema::try_from(schema).expect("an object is a schema")
 }
 
-/// Keys of a table: those of all experiments, and those of each kind once.
+/// Keys of a table: those of all experiments, and those of each kind, without duplicates.
 fn keys(generator: &mut SchemaGenerator, table: TableName, kinds: &[FileFormat]) -> Map<String, Value> {
     let parts = COMMON.iter().chain(kinds.iter().flat_map(|kind| kind.keys.iter().copied().flatten()));
     let mut keys = Map::new();

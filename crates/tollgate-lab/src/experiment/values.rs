@@ -53,17 +53,17 @@ impl<T: JsonSchema> JsonSchema for At<T> {
     }
 }
 
-/// A whole number up to `MOST`, from `LEAST` on.
+/// A whole number from `LEAST` to `MOST`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct UpTo<const MOST: u32, const LEAST: u32 = 1>(pub(crate) u32);
 
 impl<const MOST: u32, const LEAST: u32> UpTo<MOST, LEAST> {
-    /// So many seconds.
+    /// The value in seconds.
     pub(crate) fn seconds(self) -> Duration {
         Duration::from_secs(self.0.into())
     }
 
-    /// So many milliseconds.
+    /// The value in milliseconds.
     pub(crate) fn milliseconds(self) -> Duration {
         Duration::from_millis(self.0.into())
     }

@@ -14,7 +14,7 @@ pub struct ExtentDefaults {
     pub slice_ms: u32,
     /// Starts of each subject.
     pub starts: u32,
-    /// Blocks of trials that go through stages, which last long.
+    /// Blocks of trials with stages, which last long.
     pub blocks_of_stages: u32,
 }
 

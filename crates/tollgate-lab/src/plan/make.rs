@@ -17,18 +17,18 @@ pub struct PlanOptions {
     pub extent: Extent,
     /// Blocks for each level.
     pub blocks: Option<u32>,
-    /// Names of variants; empty means all. Their baselines come along.
+    /// Names of variants, with their baselines; empty means all.
     pub only: Vec<String>,
-    /// Levels; any number will do, the experiment's are only its own choice.
+    /// Levels; any number is valid, not only the experiment's own levels.
     pub levels: Option<Vec<u64>>,
-    /// Stop when no toll's interval reaches further than so much to either side, in millionths; then blocks are looked at as
-    /// [`sequential`] says.
+    /// Stop when every toll's interval reaches at most this far to either side, in millionths; then blocks are looked
+    /// at as [`sequential`] says.
     pub until_width_ppm: Option<u32>,
     /// Half the width of the band of "no toll", in millionths; absent: the usual one.
     pub equivalence_ppm: Option<u32>,
 }
 
-/// Time for the trials of one cell where the file says nothing.
+/// Default time for the trials of one cell.
 const CELL_DEFAULT: Duration = Duration::from_secs(60);
 
 impl Plan {

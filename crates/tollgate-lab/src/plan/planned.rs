@@ -9,9 +9,9 @@ use super::extent::Extent;
 use crate::experiment::{Experiment, Variant};
 use tollgate_facts::stats::sequential;
 
-/// Warm-up lasts at least so long.
+/// Minimum duration of a warm-up.
 pub const WARM_UP_LEAST: Duration = Duration::from_secs(2);
-/// Warm-up lasts at most so long: no steady state until then is a mark.
+/// Maximum duration of a warm-up: no steady state until then is a mark.
 pub const WARM_UP_MOST: Duration = Duration::from_secs(20);
 
 /// Answers per user in a trial, where slices grow with the users. It exceeds
@@ -19,7 +19,7 @@ pub const WARM_UP_MOST: Duration = Duration::from_secs(20);
 pub const ANSWERS_PER_USER: f64 = 12.0;
 /// Trials of one variant in one block: once there, once back.
 pub const TRIALS_PER_BLOCK: u32 = 2;
-/// With fewer blocks there is no interval.
+/// Minimum number of blocks for an interval.
 pub const BLOCKS_LEAST: u32 = 2;
 
 /// The plan of a run.
@@ -37,7 +37,7 @@ pub struct Plan {
     pub blocks: u32,
     /// Least length of a trial.
     pub slice: Duration,
-    /// Most that a trial is planned to last: more than the slice only where slices grow with the users.
+    /// Maximum planned length of a trial: more than the slice only where slices grow with the users.
     pub slice_most: Duration,
     /// Starts of each subject.
     pub starts: u32,
@@ -45,30 +45,31 @@ pub struct Plan {
     pub cell: Option<Duration>,
     /// Round trip of the link of remote variants.
     pub round_trip: Duration,
-    /// Processes that are measured: all variants of an insert and of one configuration share one for each peer, and one of
-    /// ours.
+    /// Number of measured processes: all variants of an insert and of one configuration share one for each peer, and
+    /// one of ours.
     pub subjects: u32,
     /// Approximate warm-up time at each start of the subjects.
     pub warm_up: Duration,
     /// Estimated time between and before trials: storing, connections, handshakes, starts.
     pub between: Duration,
-    /// Variants that have no time for their transfers, since those wait for the link too often, each with the least
+    /// Variants without enough time for their transfers, as those wait for the link too often, each with the lowest
     /// such level.
     pub too_far: Vec<(usize, u64)>,
     /// Minimum total duration of the trials, including a survey of inserts.
     pub trials_least: Duration,
-    /// Time before a trial in which its users are at it already and nothing counts, where connections are opened while
-    /// they are measured.
+    /// Time before a trial in which its users already send requests and nothing counts, where connections are opened
+    /// during measurement.
     pub settle: Duration,
-    /// Over which time the users of a trial come before anything counts, where they wait and do not think.
+    /// Time over which the users of a trial arrive before anything counts, where they wait and do not think.
     pub ramp: Duration,
     /// The measurement at equal rate after the closed load; absent: none.
     pub equal_rate: Option<RatePlan>,
-    /// Blocks of a variant at a level where it has time for fewer than the others, or none: the first ones.
+    /// Blocks of a variant at a level where it has time for fewer than the others, or none; these are the first ones.
     pub blocks_of: BTreeMap<(usize, u64), u32>,
-    /// Distances with names, each run at the least level in as many blocks as the others; of a batch.
+    /// Number of named distances of a batch, each run at the lowest level in as many blocks as the others.
     pub presets: u32,
-    /// Stop when no toll's interval reaches further than so much to either side, in millionths; absent: after all blocks.
+    /// Stop when every toll's interval reaches at most this far to either side, in millionths; absent: after all
+    /// blocks.
     pub until_width_ppm: Option<u32>,
     /// Half the width of the band of "no toll", in millionths; absent: the usual one.
     pub equivalence_ppm: Option<u32>,

@@ -50,8 +50,8 @@ pub fn blocks(plan: &Plan, seed: u64) -> Vec<Block> {
     blocks
 }
 
-/// The blocks of a plan whose subjects serve one level each: level by level, the least first, each with a start of its
-/// own, and as many blocks as its time allows.
+/// The blocks of a plan whose subjects serve one level each: level by level, the lowest first, each with its own start,
+/// and as many blocks as its time allows.
 pub fn by_level(plan: &Plan, seed: u64) -> Vec<Block> {
     let mut all = blocks(plan, seed);
     all.sort_by_key(|block| (block.level, block.number));

@@ -1,4 +1,4 @@
-//! Runs without a gateway: scripted subjects, and the options that other tests start from.
+//! Runs without a gateway: scripted subjects, and common options of other tests.
 
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -11,7 +11,7 @@ use crate::traffic::request::{AnswerLength, OwnRequest};
 use tollgate_facts::results::{FirstAnswers, RunResult, State, Verdict};
 use tollgate_wire::links::Template;
 
-/// Options of a run of `protocol` that nothing is served for.
+/// Options of a run of `protocol` without any server.
 pub(crate) fn options() -> RunOptions {
     RunOptions {
         seed: Some(1),
@@ -66,7 +66,7 @@ fn stored(folder: &std::path::Path) -> RunResult {
     serde_json::from_slice(&std::fs::read(folder.join(RESULT)).unwrap()).unwrap()
 }
 
-/// Does something after so many trials.
+/// Does something after this many trials.
 struct After<F: Fn()> {
     trials: usize,
     act: F,
@@ -214,7 +214,7 @@ fn a_gateway_that_cannot_be_started_is_named() {
     );
 }
 
-/// The same request by users whose connections are open for a trial only.
+/// The same request by users whose connections are open for one trial only.
 const PER_TRIAL: &str = r#"
 name = "again"
 question = "What does the same cost again?"

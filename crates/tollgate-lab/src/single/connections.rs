@@ -10,11 +10,11 @@ use tollgate_facts::rules::{Finding, marked_above};
 use tollgate_facts::stats::between_starts::{Between, among};
 use tollgate_facts::stats::mean;
 
-/// Answers of a connection that is looked at, at least.
+/// Minimum number of responses of a connection that is examined.
 const ANSWERS_MIN: u64 = 30;
-/// By chance connections differ as much in so many loads.
+/// Share of loads in which connections differ this much by chance.
 const P_MAX: f64 = 0.001;
-/// Connections that differ by less, as a share of the mean, are alike.
+/// Connections that differ by less, as a share of the mean, are considered alike.
 const DIFFER_SHARE_MAX: f64 = 0.02;
 
 /// Returns a finding if connections differ beyond chance, with the size of the difference.
@@ -40,7 +40,7 @@ pub(super) fn differ(connections: &[Portions]) -> Option<Finding> {
     marked_above(reason, remedy, (share, DIFFER_SHARE_MAX))
 }
 
-/// The ranks of values among all of them; of equal ones the middle of theirs.
+/// The ranks of values among all of them; equal ones share their mean rank.
 fn ranked(values: &[Vec<f64>]) -> Vec<Vec<f64>> {
     let mut all = values.concat();
     all.sort_by(f64::total_cmp);

@@ -29,7 +29,7 @@ use tollgate_facts::stats::percentile_interval::Cluster;
 const FORMAT: u32 = 1;
 /// Percentages of ab's table, and two that it leaves out.
 const PERCENTAGES: [f64; 10] = [50.0, 66.0, 75.0, 80.0, 90.0, 95.0, 98.0, 99.0, 99.9, 99.99];
-/// Points of the course, at most.
+/// Maximum number of points of the course.
 const COURSE_POINTS_MAX: usize = 600;
 const NS_PER_MS: f64 = 1e6;
 
@@ -167,7 +167,7 @@ fn clusters(all: &Recorder, ns: u64) -> Vec<Cluster> {
     all.detail.as_ref().map(|detail| detail.stretches.clusters(ns)).unwrap_or_default()
 }
 
-/// The percentages that have an interval, with it.
+/// The percentages that have an interval, with their intervals.
 fn within_interval(all: &Recorder) -> Vec<(f64, Within)> {
     let interval = |percent: f64| {
         let (quantile, times) = (percent / 100.0, &all.response);
@@ -177,7 +177,7 @@ fn within_interval(all: &Recorder) -> Vec<(f64, Within)> {
     PERCENTAGES.into_iter().filter_map(interval).collect()
 }
 
-/// The percentages that are another time without the generator's own delay, as far as the highest is known.
+/// The percentages whose times differ without the generator's own delay, up to the highest known one.
 fn undelayed_within(all: &Recorder) -> Vec<(f64, f64)> {
     let known = cells::undelayed(all).map(|known| known.by_quantile());
     let highest = known.and_then(|known| known.into_iter().find_map(|(quantile, time)| time.map(|_| quantile)));
@@ -215,7 +215,7 @@ fn spread(times: &Histogram<u64>) -> Spread {
     with_zeros(times, times.len())
 }
 
-/// Of `count` values all that are not among these `times` are 0.
+/// The spread of `count` values; those that are not among `times` are 0.
 fn with_zeros(times: &Histogram<u64>, count: u64) -> Spread {
     let has_median = percentile::is_available(0.5, count);
     if times.is_empty() || count == 0 {
@@ -236,7 +236,7 @@ fn with_zeros(times: &Histogram<u64>, count: u64) -> Spread {
     }
 }
 
-/// Bins put together until they are few enough; the last one is not whole, and left out where there are others.
+/// Bins merged until they are few enough; the last one is incomplete, and left out if there are others.
 fn course(bins: &[(u64, u64)]) -> Vec<CoursePoint> {
     let whole = if bins.len() > 1 { &bins[..bins.len() - 1] } else { bins };
     let step = whole.len().div_ceil(COURSE_POINTS_MAX).max(1);

@@ -37,11 +37,11 @@ pub(super) struct Evidence<'a> {
     /// Delays of the generator's heartbeat.
     pub(super) beats: Option<&'a Histogram<u64>>,
     pub(super) ticks: Ticks,
-    /// Connections that were opened again where they were to be kept.
+    /// Connections that were reopened although they should have been kept.
     pub(super) fresh_connections: u64,
-    /// Response times of each that a user kept who waits for answers; none where users or rate change.
+    /// Response times of each connection kept by a closed user; empty where users or rate change.
     pub(super) connections: &'a [Portions],
-    /// Requests that the log of each had no room for.
+    /// Requests that did not fit into the log.
     pub(super) log_dropped: u64,
 }
 
@@ -62,7 +62,7 @@ impl Evidence<'_> {
 /// The check of a rule.
 type MarkCheck = fn(&Evidence<'_>) -> Option<Finding>;
 
-/// All rules in the order of the report: those that refuse first.
+/// All rules in the order of the report: refusing ones first.
 const RULES: &[(Rule, MarkCheck)] = &[
     (rules::GENERATOR_ERRORS, |evidence| generator_errors(&evidence.result.errors)),
     (rules::ANSWERS, answers),
@@ -140,7 +140,8 @@ const USERS_REMEDY: &str = "all users were at work: allow more (-c), or offer le
 /// The remedy where some requests still waited at the end.
 const LONGER_REMEDY: &str = "let the load go on longer, or allow more users (-c)";
 
-/// By the generator's own doing the times are its own; for want of users they are those of so many users.
+/// The finding about late requests. If the generator caused the delay, the times include it; if users were lacking,
+/// they are the times of that many users.
 fn lateness(evidence: &Evidence<'_>) -> Option<Finding> {
     let offered = evidence.result.offered.as_ref()?;
     let told = |late: Late, were_begun: &str, remedy| {
@@ -326,7 +327,7 @@ mod tests {
         }
     }
 
-    /// The same at this rate.
+    /// The evidence of a load at this rate.
     fn at_rate(offered: Offered, response_ms: Percentiles) -> Evidence<'static> {
         let mut evidence = sound();
         (evidence.result.offered, evidence.result.response_time_ms) = (Some(offered), response_ms);

@@ -25,7 +25,7 @@ const WITH_BODY: [&str; 3] = ["POST", "PUT", "PATCH"];
 /// The target and the script of a load.
 ///
 /// # Errors
-/// What is wrong, in one sentence.
+/// The fault, in one sentence.
 pub(super) fn prepare(load: &QuickLoad) -> Result<(Arc<LoadTarget>, Arc<Script>), String> {
     let target = Target::parse(&load.url).map_err(|error| format!("`{}`: {error}", secret::hide(&load.url)))?;
     let (via, mut route) = via(load, &target)?;
@@ -149,7 +149,7 @@ fn check_used(load: &QuickLoad, target: &str, headers: &[(String, String)]) -> R
     Err(format!("the feed's columns are used nowhere: write {{{{{column}}}}} into the URL, a header field or the body"))
 }
 
-/// The payload without the places that a feed fills, which need not be XML.
+/// The payload without the placeholders of a feed, which need not be XML.
 fn without_places(load: &QuickLoad) -> Vec<u8> {
     let text = String::from_utf8_lossy(&load.body);
     let fixed = |piece: &Piece<'_>| match piece {

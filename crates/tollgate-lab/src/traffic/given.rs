@@ -15,7 +15,7 @@ const NUMBER: &str = "number";
 /// Placeholder of a number that no other record has, drawn from the run's seed.
 const UNIQUE: &str = "unique";
 
-/// Records of a file.
+/// The records of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct GivenRecords {
     /// The file as the user named it.
@@ -25,17 +25,17 @@ pub(crate) struct GivenRecords {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Entries {
-    /// With the text, in which lines are found again.
+    /// With the text, to find lines again.
     Csv(Table, String),
     Json(Vec<Map<String, Value>>),
 }
 
-/// A value as the file has it.
+/// A value from the file.
 #[derive(Debug, PartialEq)]
 pub(crate) enum GivenValue<'g> {
-    /// A text, whose form is that of its property's type.
+    /// A text in the form of its property's type.
     Text(Cow<'g, str>),
-    /// JSON that is sent as it is.
+    /// JSON that is sent unchanged.
     Json(Cow<'g, Value>),
 }
 
@@ -73,7 +73,7 @@ impl GivenRecords {
         }
     }
 
-    /// The properties that any of them names.
+    /// The properties that occur in any record.
     pub(crate) fn names(&self) -> Vec<&str> {
         match &self.entries {
             Entries::Csv(table, _) => table.columns.iter().map(String::as_str).collect(),
@@ -149,7 +149,7 @@ fn objects(text: &str) -> Result<Vec<Map<String, Value>>, String> {
     Ok(objects)
 }
 
-/// Whether there is nothing to be filled in.
+/// Whether it has no placeholders.
 fn is_fixed(value: &Value) -> bool {
     match value {
         Value::String(text) => !has_places(text),

@@ -30,13 +30,13 @@ pub struct Load {
 /// The trigger of a request.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Pace {
-    /// For its user's answer to the one before (a closed load).
+    /// The response to its user's previous request (a closed load).
     Closed {
         /// Time over which the users arrive, evenly. Nothing counts meanwhile; the load's end is measured from the end
         /// of this time.
         ramp_up: Duration,
     },
-    /// For its intended start (an open load). Response times count from there, whenever it could be sent.
+    /// Its intended start (an open load). Response times count from there, even if it is sent late.
     Open(Rate),
 }
 
@@ -51,7 +51,8 @@ pub struct Rate {
     pub seed: u64,
 }
 
-/// A worker's part of a load: of an open one constant arrivals take turns, of Poisson ones each lane draws its own.
+/// A worker's part of a load. In an open load, lanes take turns with constant arrivals; with Poisson arrivals, each
+/// draws its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lane {
     /// Its number, from 0.
@@ -63,19 +64,19 @@ pub struct Lane {
 /// The end of a trial: the end of the first whole unit of work at which either bound is reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct End {
-    /// After so long.
+    /// Time after which it ends.
     pub after: Option<Duration>,
-    /// After so many units of work.
+    /// Units of work after which it ends.
     pub units: Option<u64>,
 }
 
 impl Load {
-    /// So many users at once, who wait for their answers.
+    /// A load of concurrent users who wait for their responses.
     pub fn closed(users: usize, end: End) -> Load {
         Load { users, pace: Pace::Closed { ramp_up: Duration::ZERO }, stages: None, end, lane: Lane::WHOLE }
     }
 
-    /// At a rate, by so many users at most.
+    /// A load at a rate, with this maximum of users.
     pub fn at_a_rate(users: usize, rate: Rate, end: End) -> Load {
         Load { pace: Pace::Open(rate), ..Load::closed(users, end) }
     }
@@ -91,7 +92,7 @@ impl Load {
         }
     }
 
-    /// Over which time its users come.
+    /// Time over which its users arrive.
     pub fn ramp_up(&self) -> Duration {
         match self.pace {
             Pace::Closed { ramp_up } => ramp_up,
@@ -109,19 +110,19 @@ impl Lane {
     /// All of a load.
     pub const WHOLE: Lane = Lane { index: 0, count: 1 };
 
-    /// The number among the users of all lanes of the one with this number in this lane.
+    /// The number among the users of all lanes, for the user with this number in this lane.
     pub(crate) fn user(self, number: usize) -> usize {
         number * self.count as usize + self.index as usize
     }
 }
 
 impl End {
-    /// At the first whole unit of work after `slice`.
+    /// Ends at the first whole unit of work after `slice`.
     pub fn after(slice: Duration) -> End {
         End { after: Some(slice), units: None }
     }
 
-    /// Whether a trial of this age and work is over. Without any bound it is over at once.
+    /// Whether a trial is over after this time and work. Without any bound it is over at once.
     pub fn is_reached(self, age: Duration, units: u64) -> bool {
         self.after.is_some_and(|after| age >= after)
             || self.units.is_some_and(|most| units >= most)

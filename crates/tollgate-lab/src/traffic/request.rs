@@ -13,7 +13,7 @@ pub struct RequestShape {
     pub format: Option<ListFormat>,
     /// URL of an entity, with properties in braces, relative to the collection's URL; `None`: at the response's links.
     pub detail: Option<Template>,
-    /// The properties that say which entity an answer is.
+    /// The key properties, which identify the entity in a response.
     pub key: Vec<String>,
     /// Statuses by which an entity is left out of a pass instead of failing.
     pub leave_out: Vec<u16>,
@@ -25,9 +25,9 @@ pub struct RequestShape {
     pub body: Vec<u8>,
     /// Text that every valid response of a `request` workload contains.
     pub contains: Option<String>,
-    /// Its length.
+    /// Length of every valid response, in bytes.
     pub answer_bytes: Option<u64>,
-    /// An element that it has.
+    /// An element that a valid response has.
     pub element: Option<Element>,
 }
 
@@ -45,10 +45,10 @@ pub struct Element {
 /// The check of each response's length against the first one's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum AnswerLength {
-    /// It may be of any length.
+    /// Any length is valid.
     #[default]
     Any,
-    /// It must.
+    /// The length must be that of the first one.
     AsFirst,
 }
 
@@ -63,14 +63,14 @@ pub struct OwnRequest {
     pub contains: Option<String>,
     /// The check of each response's length, unless specified otherwise.
     pub length: AnswerLength,
-    /// Of variants that walk, by name, where an entity is; the properties in it are its key.
+    /// URL of an entity, for variants that walk, by name; the properties in it are its key.
     pub details: Vec<(String, Template)>,
     /// Statuses by which an entity of a walk is left out; empty: the variant's.
     pub leave_out: Vec<u16>,
 }
 
 impl OwnRequest {
-    /// Whether it says anything.
+    /// Whether it contains anything.
     pub(crate) fn is_said(&self) -> bool {
         let is_of_answers = self.contains.is_some() || self.length == AnswerLength::Any;
         let is_of_walks = !self.details.is_empty() || !self.leave_out.is_empty();

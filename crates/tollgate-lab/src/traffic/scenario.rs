@@ -1,7 +1,7 @@
-//! Scenarios: steps that each user goes through again and again, with variables of its own. Every name in one is known, and
-//! every expression compiled.
+//! Scenarios: steps that each user repeats, with variables of its own. Every name in one is known, and every expression
+//! compiled.
 //!
-//! What this module deliberately does not do: ask (see [`crate::load::scenario`]).
+//! This module does not send requests (see [`crate::load::scenario`]).
 
 use std::sync::Arc;
 
@@ -20,10 +20,10 @@ use super::statuses::Statuses;
 pub(crate) const BUILT_IN: [&str; 3] = ["user", "iteration", "unique"];
 /// The variable of a fetched token against forged requests.
 pub(crate) const CSRF_TOKEN: &str = "csrf-token";
-/// The field by which it is asked for and sent.
+/// The field in which the token is requested and sent.
 pub(crate) const CSRF_FIELD: &str = "X-CSRF-Token";
 
-/// A scenario in which every name is known.
+/// A scenario with all its names resolved.
 #[derive(Debug, Clone)]
 pub struct Scenario {
     /// Its name.
@@ -50,7 +50,7 @@ pub struct Played {
 }
 
 impl Played {
-    /// Whether a user ever thinks.
+    /// Whether any step has a think time.
     pub(crate) fn thinks(&self) -> bool {
         self.scenario.steps.iter().filter_map(|step| step.think).any(|think| think.ms > 0)
     }
@@ -59,7 +59,7 @@ impl Played {
 /// Position of a variable in [`Scenario::variables`].
 pub type Variable = usize;
 
-/// A feed, and where its columns go.
+/// A feed, and the variables of its columns.
 #[derive(Debug, Clone)]
 pub struct Fed {
     /// The feed.
@@ -91,14 +91,14 @@ pub struct Step {
     pub assertions: Vec<Assertion>,
 }
 
-/// A text with places for variables.
+/// A text with placeholders for variables.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Text(pub Vec<Part>);
 
 /// A part of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Part {
-    /// As it is.
+    /// Fixed text.
     Fixed(String),
     /// A variable's value, escaped.
     Value(Variable, Escape),
@@ -108,7 +108,7 @@ pub enum Part {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a table; such as `think = { ms = 500 }`")]
 pub struct Think {
-    /// Milliseconds, of `exponential` in the mean.
+    /// Milliseconds; for `exponential`, the mean.
     pub ms: u32,
     /// The distribution of the times; absent: `"constant"`.
     #[serde(default)]
@@ -119,14 +119,14 @@ pub struct Think {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Distribution {
-    /// All alike.
+    /// All times are equal.
     #[default]
     Constant,
-    /// As between the calls of many people who know nothing of each other; at most ten times the mean.
+    /// As between the calls of many independent people; at most ten times the mean.
     Exponential,
 }
 
-/// A variable that takes its value from the answer.
+/// A variable that takes its value from the response.
 #[derive(Debug, Clone)]
 pub struct Extract {
     /// The variable.
@@ -145,7 +145,7 @@ pub struct Source {
     pub pattern: Option<Regex>,
 }
 
-/// A place in an answer.
+/// A place in a response.
 #[derive(Debug, Clone, Display)]
 pub enum Place {
     /// The whole body.
@@ -154,10 +154,10 @@ pub enum Place {
     /// A field.
     #[display("header `{_0}`")]
     Header(String),
-    /// A value of JSON: the names and indices that lead there.
+    /// A value of JSON, by names and indices from the top.
     #[display("json `/{}`", _0.join("/"))]
     Json(Vec<String>),
-    /// The text that an expression has.
+    /// The text that an XPath expression selects.
     #[display("xpath `{}`", _0.text())]
     XPath(Arc<XPath>),
 }
@@ -174,20 +174,20 @@ pub struct Assertion {
 /// A condition of an existing text.
 #[derive(Debug, Clone)]
 pub enum Condition {
-    /// It is this one.
+    /// The text equals this.
     Equals(Text),
     /// The text contains this.
     Contains(Text),
-    /// This matches somewhere in it.
+    /// The expression matches somewhere in the text.
     Matches(Regex),
-    /// So many bytes at least.
+    /// Minimum length in bytes.
     BytesMin(u64),
-    /// So many bytes at most.
+    /// Maximum length in bytes.
     BytesMax(u64),
 }
 
 impl Text {
-    /// The text itself, where it has no places.
+    /// The text itself, if it has no placeholders.
     pub(crate) fn fixed(&self) -> Option<&str> {
         match &self.0[..] {
             [] => Some(""),
@@ -212,7 +212,7 @@ impl Part {
     }
 }
 
-/// Whether a path is a whole address.
+/// Whether a path is a whole URL.
 pub(crate) fn is_address(value: &[u8]) -> bool {
     let begins = |scheme: &[u8]| value.get(..scheme.len()).is_some_and(|front| front.eq_ignore_ascii_case(scheme));
     begins(b"http://") || begins(b"https://")

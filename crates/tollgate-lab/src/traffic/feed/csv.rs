@@ -8,7 +8,7 @@ pub const COLUMNS_MAX: usize = 256;
 /// Most rows of a file.
 pub const ROWS_MAX: usize = 10_000_000;
 
-/// A file's names and values.
+/// The names and values of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Table {
     /// Names of the columns.
@@ -22,7 +22,7 @@ impl Table {
     /// Reads a file.
     ///
     /// # Errors
-    /// What is wrong with the first line that is not as it should be, and its number, from 1.
+    /// The fault of the first invalid line, with its number, from 1.
     pub fn parse(bytes: &[u8]) -> Result<Table, String> {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         if u32::try_from(bytes.len()).is_err() {
@@ -75,7 +75,7 @@ impl Table {
         self.ends.len().checked_div(self.columns.len()).unwrap_or(0)
     }
 
-    /// The line, from 1, in which a row begins, counted from 0, in the file that was read; 0 if there is none such.
+    /// The line, from 1, in which a row (from 0) of this file begins; 0 if there is no such row.
     pub fn line(bytes: &[u8], row: usize) -> usize {
         let (mut reader, mut scratch) = (Reader { rest: bytes, line: 1 }, Table::default());
         for _ in 0..=row {
@@ -106,7 +106,7 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Goes on behind so many bytes, and gives them.
+    /// Takes this many bytes off the front.
     fn take(&mut self, length: usize) -> &'a [u8] {
         let taken;
         (taken, self.rest) = self.rest.split_at(length);
@@ -135,7 +135,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Up to a comma or the line's end.
+    /// Reads an unquoted value, up to a comma or the line's end.
     fn plain(&mut self, text: &mut Vec<u8>) -> Result<(), String> {
         let ends = |place: &usize| self.rest[*place] == b',' || line_end(&self.rest[*place..]) > 0;
         let value = self.take((0..self.rest.len()).find(ends).unwrap_or(self.rest.len()));
@@ -147,7 +147,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Up to the closing quote, which must be the value's end.
+    /// Reads up to the closing quote, which must be the value's end.
     fn quoted(&mut self, text: &mut Vec<u8>) -> Result<(), String> {
         let begun = self.line;
         loop {

@@ -19,15 +19,15 @@ use super::model::Lane;
 use csv::Table;
 use template::Escape;
 
-/// Bytes of escaped values, at most.
+/// Maximum number of bytes of escaped values.
 pub const VALUES_BYTES_MAX: usize = 1 << 30;
 
-/// Rows of values, and how they are taken.
+/// Rows of values, and the order in which they are taken.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Feed {
     /// The rows.
     pub table: Arc<Table>,
-    /// In which order they are taken.
+    /// The order in which rows are taken.
     pub order: Order,
     /// The continuation after the last row.
     pub end: FeedEnd,
@@ -35,17 +35,17 @@ pub struct Feed {
     pub seed: u64,
 }
 
-/// In which order rows are taken.
+/// The order in which rows are taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Order {
-    /// From the first to the last, by each user for itself. At a rate, where users are none of their own, as
+    /// From the first to the last, by each user for itself. At a rate, where users have no rows of their own, as
     /// [`Unique`](Order::Unique).
     #[default]
     InOrder,
-    /// Any of them, drawn for each request.
+    /// Any row, drawn at random for each request.
     Random,
-    /// From the first to the last, each by one request of all users.
+    /// From the first to the last, each by one request of any user.
     Unique,
 }
 
@@ -60,20 +60,20 @@ pub enum FeedEnd {
     Stop,
 }
 
-/// Values of some columns, each escaped in some ways.
+/// Values of some columns, each with one or more escapings.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Values {
     text: Vec<u8>,
-    /// For each column that is used, where its first row's value begins and each row's ends.
+    /// For each used column, the start of its first row's value and the end of each row's.
     columns: Vec<Vec<u32>>,
     known: BTreeMap<(usize, Escape), u32>,
 }
 
 impl Values {
-    /// The number under which a column of `table` is found, escaped like this; made when it is first asked for.
+    /// The number of a column of `table` in this escaping; made on first use.
     ///
     /// # Errors
-    /// More bytes than may be, or a value that `allowed` refuses.
+    /// Too many bytes, or a value that `allowed` refuses.
     pub(crate) fn column(
         &mut self,
         table: &Table,
@@ -99,7 +99,7 @@ impl Values {
     /// The same for a column that is written for each row.
     ///
     /// # Errors
-    /// More bytes than may be.
+    /// Too many bytes.
     pub(crate) fn made(&mut self, rows: usize, write: impl Fn(usize, &mut Vec<u8>)) -> Result<u32, String> {
         let mut ends = Vec::with_capacity(1 + rows);
         ends.push(self.text.len() as u32);
@@ -134,7 +134,7 @@ pub(crate) struct Way {
 }
 
 impl Way {
-    /// The way of the user with this number in this lane.
+    /// Makes the way of the user with this number in this lane.
     pub(crate) fn new(feed: &Feed, lane: Lane, user: usize) -> Way {
         let mut random = ChaCha8Rng::seed_from_u64(feed.seed);
         // Streams of one seed never overlap.
@@ -142,7 +142,7 @@ impl Way {
         Way { rows: feed.table.rows() as u64, order: feed.order, end: feed.end, lane, taken: 0, random }
     }
 
-    /// The next row; `None` behind the last one. `shared` counts the rows that the lane has taken.
+    /// The next row; `None` after the last one. `shared` counts the rows that the lane has taken.
     pub(crate) fn next(&mut self, shared: &Cell<u64>) -> Option<u32> {
         let place = match self.order {
             Order::Random => return Some(self.random.random_range(0..self.rows) as u32),

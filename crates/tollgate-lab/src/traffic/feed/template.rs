@@ -5,7 +5,7 @@
 /// A piece of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Piece<'t> {
-    /// As it is.
+    /// Fixed text.
     Text(&'t str),
     /// A value of the feed.
     Value {
@@ -13,7 +13,7 @@ pub enum Piece<'t> {
         column: &'t str,
         /// The escaping of the value, if the text names one.
         escape: Option<Escape>,
-        /// Byte offset of the place in the text.
+        /// Byte offset of the placeholder in the text.
         position: usize,
     },
 }
@@ -21,7 +21,7 @@ pub enum Piece<'t> {
 /// The escaping of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Escape {
-    /// Not at all.
+    /// None.
     Raw,
     /// As the content of a JSON string.
     Json,
@@ -45,10 +45,10 @@ const UNCLOSED: &str = "`{{` has no `}}` behind it";
 const ESCAPES: &[(&str, Escape)] =
     &[("raw", Escape::Raw), ("json", Escape::Json), ("xml", Escape::Xml), ("url", Escape::Url)];
 
-/// Takes a text apart, into its pieces in their order.
+/// Splits a text into its pieces, in their order.
 ///
 /// # Errors
-/// A place without an end, without a name, or with an escaping that there is none of.
+/// A placeholder without an end, without a name, or with an unknown escaping.
 pub fn parse(text: &str) -> Result<Vec<Piece<'_>>, TemplateError> {
     let (mut pieces, mut at) = (Vec::new(), 0);
     while let Some(open) = text[at..].find("{{").map(|found| at + found) {

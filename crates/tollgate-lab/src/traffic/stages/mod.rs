@@ -1,7 +1,7 @@
-//! Stages: how many users are there, or how often something begins, while a load lasts. Each stage leads evenly from one
-//! number to another.
+//! Stages: the number of users, or the rate of iterations, during a load. Each stage leads evenly from one number to
+//! another.
 //!
-//! What it deliberately does not do: ask, or know the time of day.
+//! It does not send requests, or know the time of day.
 
 mod parse;
 
@@ -9,7 +9,7 @@ use std::time::Duration;
 
 pub use tollgate_facts::results::StageUnit as Unit;
 
-/// Stages of a load, at most.
+/// Maximum number of stages of a load.
 pub const STAGES_MAX: usize = 32;
 /// Maximum total duration of all stages.
 pub const LASTS_MAX: Duration = Duration::from_secs(6 * 3600);
@@ -23,7 +23,7 @@ pub const USERS_MAX: f64 = 20_000.0;
 pub struct Stages {
     unit: Unit,
     stages: Vec<Stage>,
-    /// Of each stage when it begins, in seconds, and how much was asked for until then: rate by time.
+    /// For each stage, its beginning in seconds, and the amount requested until then: rate by time.
     begins: Vec<(f64, f64)>,
 }
 
@@ -41,10 +41,10 @@ pub struct Stage {
 }
 
 impl Stages {
-    /// These stages.
+    /// Makes stages of these.
     ///
     /// # Errors
-    /// What is beyond a limit, or that nothing is asked for.
+    /// The exceeded limit, or that nothing is requested.
     pub fn new(unit: Unit, stages: Vec<Stage>) -> Result<Stages, String> {
         let most = match unit {
             Unit::Users => USERS_MAX,
@@ -95,7 +95,7 @@ impl Stages {
         self.unit
     }
 
-    /// The stages, each with when it begins in seconds.
+    /// The stages, each with its beginning in seconds.
     pub fn each(&self) -> impl Iterator<Item = (&Stage, f64)> {
         self.stages.iter().zip(&self.begins).map(|(stage, (at_s, _))| (stage, *at_s))
     }
@@ -110,13 +110,13 @@ impl Stages {
         self.stages.iter().map(|stage| stage.from.max(stage.to)).fold(0.0, f64::max)
     }
 
-    /// The position of the stage that is under way so long after the beginning; behind the end the last one.
+    /// The position of the stage at this time after the beginning; after the end, the last one.
     pub fn place(&self, after: Duration) -> usize {
         let after_s = after.as_secs_f64();
         self.begins.iter().rposition(|(at_s, _)| *at_s <= after_s).unwrap_or(0)
     }
 
-    /// The number so long after the beginning; nothing behind the end.
+    /// The number at this time after the beginning; 0 after the end.
     pub fn at(&self, after: Duration) -> f64 {
         if after >= self.lasts() {
             return 0.0;
