@@ -46,7 +46,7 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    /// The command line as it is read: verbs in groups, and a short help of `load`.
+    /// The command line for parsing: verbs in groups, and a short help of `load`.
     fn grouped() -> Command {
         let command = Arguments::command();
         let about = |verb: &str| {
@@ -115,7 +115,7 @@ pub(crate) enum Verb {
 }
 
 impl Verb {
-    /// Does it. The result goes to `out`, progress to stderr.
+    /// Runs the verb. The result goes to `out`, progress to stderr.
     pub(crate) fn run(&self, out: &mut dyn Write) -> Result<Exit, Failure> {
         match self {
             Verb::Run(arguments) => run::run(arguments, out),

@@ -86,7 +86,7 @@ impl Failure {
         }
     }
 
-    /// Writes the failure to stderr and says how to exit.
+    /// Writes the failure to stderr and returns the exit code.
     pub(crate) fn report(&self) -> Exit {
         let stderr = io::stderr();
         let coloured = stderr.is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());

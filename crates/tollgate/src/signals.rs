@@ -16,8 +16,8 @@ const INTERRUPTED: i32 = 130;
 /// and a wrapper passes on the terminal's signal to all. Nobody has noticed by then that the end takes long.
 const AGAIN_WITHIN: Duration = Duration::from_secs(1);
 
-/// Calls `first` on the first of the two signals, on a thread of its own; ends the process on another one that is not
-/// the first again.
+/// Calls `first` on the first of the two signals, on a thread of its own; ends the process on a later one that is not a
+/// repetition of it.
 pub(crate) fn on_stop(first: impl FnOnce() + Send + 'static) -> Result<(), Failure> {
     watch(first).map_err(|error| Failure::failed(format_args!("cannot watch signals: {error}")))
 }
@@ -72,7 +72,7 @@ fn watch(first: impl FnOnce() + Send + 'static) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether a signal so long after the first one is meant by itself.
+/// Whether a signal this long after the first one counts as a second one.
 fn is_another(since_first: Duration) -> bool {
     since_first >= AGAIN_WITHIN
 }

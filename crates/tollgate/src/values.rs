@@ -10,9 +10,9 @@ use std::time::Duration;
 /// `NAME=VALUE`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Assignment<T> {
-    /// Left of the first `=`.
+    /// The part before the first `=`.
     pub(crate) name: String,
-    /// Right of it.
+    /// The part after it.
     pub(crate) value: T,
 }
 
@@ -39,9 +39,9 @@ where
 /// `user:password`.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Credentials {
-    /// Left of the first `:`.
+    /// The part before the first `:`.
     pub(crate) user: String,
-    /// Right of it.
+    /// The part after it.
     pub(crate) password: String,
 }
 
@@ -92,7 +92,7 @@ pub(crate) fn count<N: TryFrom<NonZeroU64>>(text: &str) -> Result<N, String> {
     }
 }
 
-/// Seconds as ApacheBench takes them: a bare number.
+/// Parses seconds as in ApacheBench: a bare number.
 pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
     match text.parse::<f64>() {
         Ok(number) if number > 0.0 && number <= TIME_SECONDS_MAX => Ok(Duration::from_secs_f64(number)),
@@ -100,17 +100,17 @@ pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// A time with its unit.
+/// Parses a time with its unit.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     seconds(&time(text)?.to_string())
 }
 
-/// A time with its unit, or a bare number of seconds as ApacheBench takes it.
+/// Parses a time with its unit, or a bare number of seconds as in ApacheBench.
 pub(crate) fn seconds_or_time(text: &str) -> Result<Duration, String> {
     if text.parse::<f64>().is_ok() { seconds(text) } else { duration(text) }
 }
 
-/// A time that may be none.
+/// Parses a time that may be 0.
 pub(crate) fn delay(text: &str) -> Result<Duration, String> {
     match time(text)? {
         number if number <= TIME_SECONDS_MAX => Ok(Duration::from_nanos((number * 1e9).round() as u64)),
@@ -118,7 +118,7 @@ pub(crate) fn delay(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// Requests per second: `300`, or `300/s`.
+/// Parses requests per second: `300`, or `300/s`.
 pub(crate) fn requests_per_second(text: &str) -> Result<f64, String> {
     match text.strip_suffix("/s").unwrap_or(text).parse::<f64>() {
         Ok(number) if number > 0.0 && number <= REQUESTS_PER_SECOND_MAX => Ok(number),
@@ -126,7 +126,7 @@ pub(crate) fn requests_per_second(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Bytes per second.
+/// Parses bytes per second.
 pub(crate) fn rate(text: &str) -> Result<NonZeroU64, String> {
     let example = "expected a rate, such as 10MB/s or 100Mbit/s";
     let amount = text.strip_suffix("/s").ok_or_else(|| format!("{example}, but it does not end in `/s`"))?;
@@ -140,7 +140,7 @@ pub(crate) fn rate(text: &str) -> Result<NonZeroU64, String> {
     }
 }
 
-/// A share of all: `1%` is 0.01.
+/// Parses a share: `1%` is 0.01.
 pub(crate) fn share(text: &str) -> Result<f64, String> {
     let example = "expected a share, such as 1% or 0.5%";
     let number = text.strip_suffix('%').ok_or_else(|| format!("{example}, but it does not end in `%`"))?;
@@ -150,7 +150,7 @@ pub(crate) fn share(text: &str) -> Result<f64, String> {
     }
 }
 
-/// A number of bytes with its unit.
+/// Parses a number of bytes with its unit.
 pub(crate) fn size(text: &str) -> Result<u64, String> {
     let (number, unit, column) = number_and_unit(text, "expected a size, such as 64KiB or 4MB")?;
     let scale =
@@ -161,7 +161,7 @@ pub(crate) fn size(text: &str) -> Result<u64, String> {
     if bytes <= BYTES_MAX { Ok(bytes) } else { Err(format!("expected at most {BYTES_MAX} bytes")) }
 }
 
-/// Most bytes, and bytes per second, that can be asked for.
+/// Maximum number of bytes, and of bytes per second.
 const BYTES_MAX: u64 = 1_000_000_000_000;
 
 const SIZES: &[(&str, f64)] = &[
@@ -176,7 +176,7 @@ const SIZES: &[(&str, f64)] = &[
 
 const BITS: &[(&str, f64)] = &[("bit", 0.125), ("kbit", 125.0), ("Mbit", 125e3), ("Gbit", 125e6)];
 
-/// Seconds of a time with its unit.
+/// Parses a time with its unit to seconds.
 fn time(text: &str) -> Result<f64, String> {
     let (number, unit, column) = number_and_unit(text, "expected a number with its unit, such as 500ms, 10s or 2m")?;
     let scale = match unit {
@@ -190,7 +190,7 @@ fn time(text: &str) -> Result<f64, String> {
     Ok(number * scale)
 }
 
-/// The number at the beginning, the unit behind it, and in which column that begins.
+/// Splits off the number at the beginning, and returns it with the unit after it and the column where that begins.
 fn number_and_unit<'a>(text: &'a str, example: &str) -> Result<(f64, &'a str, usize), String> {
     let is_of_number = |character: char| character.is_ascii_digit() || character == '.';
     let end = text.find(|character| !is_of_number(character)).ok_or_else(|| format!("{example}: there is no unit"))?;

@@ -1,6 +1,6 @@
 //! `tollgate load`: one URL under load, with ApacheBench's letters and, with `--ab`, its text.
 //!
-//! Deliberately not here: the load itself, which is the lab's, on the same engine as the experiments.
+//! The load itself is in the lab, on the same engine as the experiments.
 
 mod arguments;
 mod asked;
@@ -24,7 +24,7 @@ use crate::failure::{Exit, Failure};
 use crate::progress::{Aim, LiveView};
 use crate::signals;
 
-/// From this verbosity on the first request and its answer are shown.
+/// Lowest verbosity at which the first request and its response are shown.
 const SHOWN_FROM: u8 = 2;
 
 /// Loads the URL and prints the figures. The worst finding decides the exit code: failed requests, refused figures,

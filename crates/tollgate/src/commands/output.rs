@@ -13,7 +13,7 @@ use crate::failure::Failure;
 /// Columns where the terminal does not report them.
 const WIDTH_DEFAULT: usize = 120;
 
-/// The names of these reporters, so that a new one needs no line here.
+/// The names of these reporters, for clap.
 pub(crate) fn formats<T>(reporters: &[Reporter<T>]) -> PossibleValuesParser {
     let named = |reporter: &Reporter<T>| PossibleValue::new(reporter.name).aliases(reporter.also).help(reporter.about);
     PossibleValuesParser::new(reporters.iter().map(named))

@@ -13,7 +13,7 @@ use crate::failure::Failure;
 /// The result's name in a run's folder.
 const RESULT: &str = "result.json";
 
-/// The largest result that is read: a full run of the largest experiment has a few megabytes.
+/// The largest result that is read: a full run of the largest experiment takes a few megabytes.
 const RESULT_BYTES_MAX: u64 = 256 << 20;
 
 /// Reads a stored run.

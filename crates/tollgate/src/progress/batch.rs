@@ -20,7 +20,7 @@ pub(crate) struct BatchLine {
 }
 
 impl BatchLine {
-    /// A line that begins now.
+    /// Makes a line that begins now.
     pub(crate) fn on_stderr() -> BatchLine {
         let due = terminal::is_one().then_some(DRAW_EVERY);
         BatchLine { began: Instant::now(), due, drawn: Drawn::default() }

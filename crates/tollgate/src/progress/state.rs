@@ -13,13 +13,13 @@ use tollgate_lab::run::{LiveReading, Progress};
 const RATE_OVER: Duration = Duration::from_secs(2);
 /// Time over which percentiles are computed.
 const TIMES_OVER: Duration = Duration::from_secs(10);
-/// With fewer answers there is no p99.
+/// Minimum number of responses for a p99.
 const ANSWERS_FOR_P99: u64 = 100;
 /// Minimum age of the current trial before it has figures of its own.
 const AT_HAND_LEAST: Duration = Duration::from_millis(500);
 /// Minimum width of a point of the chart: a second, less the time by which a look may come early.
 const POINT: Duration = Duration::from_millis(900);
-/// Points that are kept: the last ten minutes.
+/// Number of points that are kept: the last ten minutes.
 const POINTS_MAX: usize = 600;
 
 /// The end of the run or load.
@@ -50,7 +50,7 @@ pub(crate) struct State {
     begun: Look,
     /// The last trial, in words, and its figures.
     last: Option<(String, Figures)>,
-    /// The last ones.
+    /// The latest looks.
     looks: VecDeque<Look>,
     point_begun: Look,
     points: VecDeque<Point>,
@@ -108,7 +108,7 @@ pub(crate) struct View {
 }
 
 impl State {
-    /// Something that begins now.
+    /// Makes the state of a run or load that begins now.
     pub(crate) fn new(title: String, aim: Aim) -> State {
         State {
             title,

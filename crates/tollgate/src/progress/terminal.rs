@@ -5,7 +5,7 @@
 
 use std::io::{self, IsTerminal};
 
-/// Columns, at most.
+/// Maximum number of columns.
 const COLUMNS_MAX: usize = 60;
 
 /// The lines drawn now.
@@ -40,12 +40,12 @@ impl Drawn {
     }
 }
 
-/// Whether stderr is a terminal that can be drawn over.
+/// Whether stderr is a terminal whose lines can be redrawn.
 pub(super) fn is_one() -> bool {
     io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|name| name != "dumb")
 }
 
-/// Columns that may be used. The terminal's last one is left out: behind it the cursor waits in its own way.
+/// Usable columns. The terminal's last one is left out: cursors behave differently after it.
 pub(super) fn columns() -> usize {
     let wide = terminal_size::terminal_size_of(io::stderr()).map_or(COLUMNS_MAX + 1, |(width, _)| usize::from(width.0));
     wide.saturating_sub(1).min(COLUMNS_MAX)

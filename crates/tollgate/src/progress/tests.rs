@@ -10,7 +10,7 @@ fn seconds(seconds: f64) -> Duration {
     Duration::from_secs_f64(seconds)
 }
 
-/// A load that is looked at twice a second and answered as `answers` says of each second.
+/// A load that is read twice a second, with the responses that `answers` gives for each second.
 struct Simulated {
     state: State,
     counted: LiveReading,

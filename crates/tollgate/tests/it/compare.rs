@@ -9,7 +9,7 @@ use crate::helper::tollgate;
 
 const RUN: [&str; 9] = ["run", "protocol", "--quick", "--blocks", "2", "--level", "1", "--only", "odata-v2-json"];
 
-/// A short run into a folder of that name, with further arguments; its exit code.
+/// Makes a short run into a folder of that name, with further arguments; returns its exit code.
 fn run(within: &Path, name: &str, further: &[&str]) -> i32 {
     let line = [&RUN[..], &["--out", name], further].concat();
     tollgate(line).within(within).finish().code

@@ -1,5 +1,4 @@
-//! One builder to run the binary, one guard that serves with it, and the smallest HTTP client that can ask it
-//! something.
+//! A builder that runs the binary, a guard that serves with it, and a minimal HTTP client.
 
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Read, Write};

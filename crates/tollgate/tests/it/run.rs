@@ -40,7 +40,7 @@ detail = "flights/{carrid}/{connid}/{fldate}"
 key = ["carrid", "connid", "fldate"]
 "#;
 
-/// A folder with the experiment in it.
+/// A folder that contains the experiment.
 fn folder() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("mine.toml"), EXPERIMENT).unwrap();

@@ -23,7 +23,7 @@ pub(crate) enum Deleting {
     WithMatch,
     /// Forbidden.
     Never,
-    /// The same as with a match, but it lists no books.
+    /// Success, too, but the service lists no books.
     Unseen,
 }
 

@@ -24,7 +24,7 @@ pub(crate) struct Expected {
 }
 
 impl Expected {
-    /// The thresholds, read.
+    /// The thresholds, parsed.
     pub(super) fn read(&self) -> Result<Vec<Threshold>, Failure> {
         if self.thresholds.len() > THRESHOLDS_MAX {
             let count = self.thresholds.len();

@@ -46,7 +46,7 @@ fn write_subjects(peers: &[Peer], out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// The levels, by their titles where they have some.
+/// The levels, by their titles if they have any.
 pub(super) fn write_levels(experiment: &Experiment, levels: &[u64], out: &mut dyn Write) -> io::Result<()> {
     let factor = experiment.heading.factor.name;
     let named = &experiment.named_levels;

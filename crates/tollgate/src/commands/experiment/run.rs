@@ -118,7 +118,7 @@ pub(super) fn carried_out(
     ended(&outcome.result, outcome.ending)
 }
 
-/// Whether any figure of the run must not be read.
+/// Whether any figure of the run is refused.
 fn is_refused(result: &RunResult) -> bool {
     result.validity.iter().any(|doubt| doubt.verdict == Verdict::Refused)
         || result.tolls.iter().any(|toll| toll.verdict == TollVerdict::Refused)

@@ -54,7 +54,7 @@ fn bundled(argument: &str) -> Option<(&str, char, &str)> {
     is_secret.then(|| (&argument[..=at], letter, &letters[at + letter.len_utf8()..]))
 }
 
-/// A word without the secrets of the address that it may be, which need not say that it is one of http.
+/// A word without secrets, if it is a URL; the scheme may be missing.
 fn hidden_in(word: &str) -> String {
     const SCHEME: &str = "http://";
     match word.contains("://") || !word.contains('?') {

@@ -137,7 +137,7 @@ pub(crate) struct Selection {
     pub(super) may_empty: Vec<String>,
 }
 
-/// The largest experiment file that is read; a file beyond it is not one.
+/// The largest experiment file that is read.
 const EXPERIMENT_BYTES_MAX: u64 = 1 << 20;
 
 /// Reads the experiment: a built-in one by its name, a user's by a file name that ends in `.toml`.
@@ -191,7 +191,7 @@ pub(super) fn serve_program() -> Result<PathBuf, Failure> {
     })
 }
 
-/// All that the lab needs to know; `plan` gives it no folder and no seed.
+/// All options for the lab; `plan` gives no folder and no seed.
 pub(crate) fn run_options(
     selection: &Selection,
     out: Option<PathBuf>,
@@ -254,7 +254,7 @@ fn detail(Assignment { name, value }: &Assignment<String>) -> Result<(String, Te
         .ok_or_else(|| Failure::usage(format_args!("--detail {name}: no property stands in braces, such as `{{id}}`")))
 }
 
-/// A kind of link; nothing is `none`, which is said as well. By this name it is no argument that may be left out.
+/// A kind of link, or `none`. Under this type name, clap does not treat it as an optional argument.
 type Link = Option<LinkMode>;
 
 /// A kind of link by its name.
@@ -289,7 +289,7 @@ impl Amount {
         }
     }
 
-    /// The experiment with the connections that are asked for.
+    /// The experiment with the requested lifetime of connections.
     pub(super) fn connected(&self, experiment: Experiment) -> Result<Experiment, Failure> {
         let Some(connections) = self.connections else { return Ok(experiment) };
         let on = experiment.on_connections(connections);

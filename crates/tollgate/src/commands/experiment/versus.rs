@@ -35,10 +35,10 @@ The first is called a, the next b, and so on; a is what the others are held agai
 
 Exit codes: as of `tollgate run`.";
 
-/// More are no question any more.
+/// Maximum number of things that are compared.
 const THINGS_MAX: usize = 8;
 
-/// Flags that mean nothing to commands.
+/// Flags that have no meaning for commands.
 const OF_ADDRESSES: [&str; 6] = ["concurrency", "pids", "may_load", "Request", "Answers", "Tls"];
 
 /// Arguments of `versus`.
@@ -139,13 +139,13 @@ fn name(place: usize) -> String {
     char::from(b'a' + place as u8).to_string()
 }
 
-/// A text as TOML and JSON write it alike.
+/// A text quoted for TOML and JSON alike.
 fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
 impl Arguments {
-    /// The file that the experiment would be.
+    /// The equivalent experiment file.
     fn text(&self) -> Result<String, Failure> {
         let kind = if self.command { "command" } else { "request" };
         let factor = if self.command { "argument" } else { "concurrency" };

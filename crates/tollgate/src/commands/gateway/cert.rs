@@ -116,7 +116,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Fa
     Ok(Exit::Done)
 }
 
-/// The authority in the folder, made where there is none.
+/// The authority in the folder, made if there is none.
 fn authority(arguments: &Arguments, kind: KeyKind, out: &mut dyn Write) -> Result<Authority, Failure> {
     let (certificate, key) = (arguments.out.join("ca.pem"), arguments.out.join("ca.key"));
     match (certificate.exists(), key.exists()) {
@@ -149,7 +149,7 @@ fn read(path: &Path) -> Result<String, Failure> {
     Ok(text)
 }
 
-/// Writes a file beside its place and moves it there: nobody ever sees half of it, or a key that others may read.
+/// Writes a file beside its place and moves it there, so that nobody sees half of it, or a key that others may read.
 fn write(path: &Path, text: &str, secrecy: Secrecy, out: &mut dyn Write) -> Result<(), Failure> {
     let told = |error| refused(path, "written", &error);
     let mut beside = path.as_os_str().to_owned();

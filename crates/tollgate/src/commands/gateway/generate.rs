@@ -38,7 +38,7 @@ const DATABASE_VARIABLE: &str = "TOLLGATE_DATABASE";
 /// Most documents of a sample.
 const SAMPLE_MAX: u64 = 10_000_000;
 
-/// Work processes by default: those of the published measurement of such a batch.
+/// Default number of work processes: that of the published measurement of such a batch.
 const PROCESSES: u32 = 6;
 
 /// Arguments of `generate`.
@@ -67,7 +67,7 @@ pub(crate) struct Arguments {
     pub(super) json: bool,
 }
 
-/// Generates.
+/// Runs the batch.
 pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Failure> {
     let generate = arguments.config.as_deref().map(read).transpose()?;
     // What clap would say, but for the value: it may hold a password.

@@ -54,7 +54,7 @@ fn piped(stdin: impl Read) -> io::Result<Vec<u8>> {
     Ok(password)
 }
 
-/// Asks somebody at a terminal, twice.
+/// Prompts at a terminal, twice.
 fn asked() -> Result<Vec<u8>, Failure> {
     let silence = Silence::begin().map_err(unreadable)?;
     let ask = |prompt: &str| -> io::Result<Vec<u8>> {

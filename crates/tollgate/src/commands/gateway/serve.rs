@@ -130,7 +130,7 @@ pub(super) enum Name {
     StockQuote,
 }
 
-/// The largest configuration file that is read; a file beyond it is not one.
+/// The largest configuration file that is read.
 const CONFIG_BYTES_MAX: u64 = 1 << 20;
 
 /// Serves until SIGTERM or SIGINT.

@@ -12,13 +12,13 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use tollgate_net::link::Door;
 
-/// The far program has so long to end when it is asked to.
+/// Time limit for the far program to end after a request to.
 const END_WITHIN: Duration = Duration::from_secs(5);
 
 /// An event while programs run.
 #[derive(Debug)]
 pub(super) enum Event {
-    /// The user wants an end.
+    /// The user stopped it.
     Stop,
     /// The near program has ended.
     NearEnded(io::Result<ExitStatus>),
@@ -29,7 +29,7 @@ pub(super) enum Event {
 /// A program at one end.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Program {
-    /// Its number while it runs; 0 before and afterwards.
+    /// Its process id while it runs; 0 before and afterwards.
     number: Arc<AtomicU32>,
 }
 
@@ -47,7 +47,7 @@ enum Keeping {
     Group,
 }
 
-/// Ends a process group once we are gone, however we went: the kernel closes the pipe that it reads.
+/// Ends a process group once we are gone, for whatever reason: the kernel closes the pipe that it reads.
 #[derive(Debug)]
 struct Keeper(Child);
 
@@ -63,7 +63,7 @@ impl Keeper {
     }
 }
 
-/// The group has ended, and its number may be another's next.
+/// Ends the keeper alone: its group has ended, and the group's number may be reused.
 impl Drop for Keeper {
     fn drop(&mut self) {
         // Killed before its pipe is closed, so that it ends nobody; it is gone already only where somebody else did that.

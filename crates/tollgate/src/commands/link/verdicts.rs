@@ -24,12 +24,12 @@ pub(super) struct ModeVerdict {
     pub(super) unavailable: Option<String>,
     /// The requested and the measured values.
     pub(super) links: Vec<LinkVerdict>,
-    /// From which round trip on it is accurate.
+    /// The shortest round trip that is accurate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) accuracy: Option<AccuracyVerdict>,
 }
 
-/// One round trip that was asked.
+/// The verdict on one requested round trip.
 #[derive(Debug, Serialize)]
 pub(super) struct LinkVerdict {
     asked_us: f64,
@@ -77,7 +77,7 @@ struct AddedVerdict {
 }
 
 impl Verdicts {
-    /// Whether everything is kept.
+    /// Whether all properties are kept.
     pub(super) fn is_kept(&self) -> bool {
         self.modes.iter().flat_map(|mode| &mode.links).all(|link| link.not_kept.is_empty())
     }
@@ -105,7 +105,7 @@ impl ModeVerdict {
         )
     }
 
-    /// From when on it is accurate.
+    /// The shortest accurate round trip, in words.
     pub(super) fn least_in_words(&self) -> String {
         let Some(accuracy) = &self.accuracy else { return String::new() };
         let (mode, without_us) = (self.mode, accuracy.without_delay_us);
@@ -120,7 +120,7 @@ impl ModeVerdict {
 }
 
 impl LinkVerdict {
-    /// Of a proxy.
+    /// The verdict on a proxy.
     pub(super) fn of_proxy(verified: &Verified) -> LinkVerdict {
         let mut not_kept = Vec::new();
         if !verified.keeps_its_round_trip() {
@@ -143,7 +143,7 @@ impl LinkVerdict {
         }
     }
 
-    /// Of a line of packets.
+    /// The verdict on a line of packets.
     pub(super) fn of_tun(verified: &TunVerified) -> LinkVerdict {
         let mut link = LinkVerdict::of_proxy(&verified.stream);
         let judged = [

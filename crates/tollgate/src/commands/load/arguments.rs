@@ -321,7 +321,7 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    /// Whether ApacheBench's text is printed; letters that change it ask for it.
+    /// Whether ApacheBench's text is printed; letters that change it imply it.
     pub(super) fn is_abs(&self) -> bool {
         self.ab || self.no_percentages || self.no_deviation
     }

@@ -27,11 +27,11 @@ use crate::commands::asking::{Fed, PLAIN, read};
 use crate::failure::Failure;
 use crate::values::Credentials;
 
-/// Users at a rate, unless said otherwise.
+/// Default number of users at a rate.
 const USERS_AT_A_RATE: usize = 1000;
-/// The largest feed.
+/// Size limit of a feed.
 const FEED_BYTES_MAX: u64 = 1 << 30;
-/// Requests that are kept by themselves for -g and JTL.
+/// Maximum number of requests that are logged one by one, for -g and JTL.
 const LOG_REQUESTS_MAX: usize = 1_000_000;
 /// Content type of the parts of a batch.
 const PART: &str = "application/json";

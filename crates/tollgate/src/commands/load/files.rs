@@ -57,7 +57,7 @@ pub(super) struct Files<'a> {
 }
 
 impl<'a> Files<'a> {
-    /// Creates them, before anything is asked: nobody wants to load for an hour and then read that a folder is missing.
+    /// Creates them, before any request: nobody wants to load for an hour and then read that a folder is missing.
     pub(super) fn create(arguments: &'a Arguments) -> Result<Files<'a>, Failure> {
         let html: Writer = |quick, out| out.write_all(tollgate_report::load_page(&quick.result).as_bytes());
         let asked: [(&Option<_>, Writer); 4] = [

@@ -12,19 +12,19 @@ use tollgate_facts::results::{Arrivals, Outcome, ThresholdResult, Verdict};
 use super::text;
 use crate::readable::{three_digits, whole};
 
-/// Lines of a load without stages and thresholds.
+/// Maximum number of lines for a load without stages and thresholds.
 const LINES_MAX: usize = 15;
-/// Classes of failures that are shown, the most frequent first.
+/// Number of classes of failures that are shown, the most frequent first.
 const CLASSES_MAX: usize = 2;
-/// Percentiles that are shown where there are enough requests, and whether they are shown as missing where not.
+/// Percentiles that are shown with enough requests, and whether a missing one is shown.
 const PERCENTILES: [(f64, &str, bool); 4] =
     [(50.0, "p50", true), (95.0, "p95", true), (99.0, "p99", true), (99.9, "p99.9", false)];
-/// Rules that the text says in its own words: a missing percentile, and the hint at `--expect-body`.
+/// Rules that the text words itself: a missing percentile, and the hint at `--expect-body`.
 const SAID_OTHERWISE: [&str; 2] = ["samples", "content"];
 
-/// Rules about the machine, which change nothing that is read of a few requests.
+/// Rules about the machine, which do not affect the figures of a few requests.
 const OF_MACHINE: [&str; 5] = ["client-saturation", "run-queue", "stalls", "joint", "steal"];
-/// From so many requests on throughput is read.
+/// Minimum number of requests for a valid throughput.
 const REQUESTS_MIN: u64 = 30;
 
 /// Writes the result.
@@ -142,7 +142,7 @@ fn transfer(result: &QuickResult) -> String {
     row("bytes", &format!("{received}/s received, {sent}/s sent"))
 }
 
-/// Failures by class, each with the first failed answer's own words.
+/// Failures by class, each with the text of the first failed response.
 fn failures(result: &QuickResult) -> Vec<String> {
     let mut classes: Vec<(&String, u64)> = result.errors.iter().map(|(class, count)| (class, *count)).collect();
     classes.sort_by_key(|(_, count)| std::cmp::Reverse(*count));

@@ -10,30 +10,30 @@ use tollgate_facts::results::{Arrivals, FirstRequest, Percentiles, Verdict, With
 
 use super::arguments::Arguments;
 
-/// The last percentage of ab's table before that of all.
+/// The last percentage of ab's table before 100 %.
 const AB_PERCENT_MAX: f64 = 99.0;
-/// Intervals of percentages on a line.
+/// Number of intervals on a line.
 const INTERVALS_A_LINE: usize = 4;
 
 /// Options of the text.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Layout {
-    /// Bodies were sent.
+    /// Whether bodies were sent.
     with_bodies: bool,
-    /// With PUT.
+    /// Whether the method is PUT.
     with_put: bool,
-    /// Connections are kept.
+    /// Whether connections are kept.
     keep_alive: bool,
-    /// Answers may have any length.
+    /// Whether responses may have any length.
     any_length: bool,
-    /// Without the table of percentages (-d).
+    /// Whether the table of percentages is left out (-d).
     no_percentages: bool,
-    /// Without median and deviation (-S).
+    /// Whether median and deviation are left out (-S).
     no_deviation: bool,
 }
 
 impl Layout {
-    /// As the flags say.
+    /// The layout that the flags request.
     pub(super) fn of(arguments: &Arguments) -> Layout {
         Layout {
             with_bodies: arguments.request.has_body(),
@@ -85,7 +85,7 @@ fn subject(result: &QuickResult, layout: &Layout, out: &mut dyn Write) -> io::Re
     }
 }
 
-/// Requests, bytes, and both by time.
+/// Requests, bytes, and their rates.
 fn totals(result: &QuickResult, layout: &Layout, out: &mut dyn Write) -> io::Result<()> {
     let failed: u64 = result.errors.values().sum();
     let (seconds, ended) = (result.duration_ms / 1e3, result.requests + failed);

@@ -33,7 +33,7 @@ pub(crate) struct Arguments {
 /// The output of `--json`.
 #[derive(Debug, Serialize)]
 struct Findings<'a> {
-    /// The worst of all.
+    /// The worst verdict.
     verdict: Verdict,
     findings: &'a [Finding],
 }

@@ -75,7 +75,7 @@ fn interval(text: &str) -> Result<Duration, String> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 enum Ended {
-    /// The time that was asked for.
+    /// The requested time is over.
     Time,
     /// The process has ended.
     Process,
@@ -100,7 +100,7 @@ struct Summary {
     totals: Vec<Total>,
 }
 
-/// Watches and prints.
+/// Watches the process and prints its figures.
 pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Failure> {
     let extent = if arguments.tree { Extent::Tree } else { Extent::Alone };
     let network = if arguments.network { Network::OfNamespace } else { Network::Unwatched };

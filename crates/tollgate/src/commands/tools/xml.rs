@@ -104,7 +104,7 @@ impl Loader for Folder {
     }
 }
 
-/// The same path without `.` and, where it can be seen, without `..`.
+/// The same path without `.` and, where possible, without `..`.
 fn normal(path: &Path) -> PathBuf {
     let mut normal = PathBuf::new();
     for part in path.components() {

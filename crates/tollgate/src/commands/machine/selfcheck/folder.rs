@@ -11,15 +11,15 @@ use crate::failure::Failure;
 
 /// Prefix of our own folders, before the process id.
 const NAME: &str = "tollgate-selfcheck-";
-/// The file in such a folder that is locked while its check goes on.
+/// The file in such a folder that is locked while its check runs.
 const LOCK: &str = "lock";
 
 /// The folder of the runs.
 #[derive(Debug)]
 pub(super) enum Folder {
-    /// The user's.
+    /// The user's folder, which is kept.
     Kept(PathBuf),
-    /// One of our own, which goes with this value.
+    /// Our own folder, removed when this is dropped.
     Passing {
         /// Its path.
         path: PathBuf,
@@ -29,7 +29,7 @@ pub(super) enum Folder {
 }
 
 impl Folder {
-    /// The user's folder, or one of our own, when those of killed checks are swept.
+    /// The user's folder, or one of our own after those of killed checks were swept.
     pub(super) fn of(kept: Option<&Path>) -> Result<Folder, Failure> {
         match kept {
             Some(folder) => Ok(Folder::Kept(folder.to_owned())),
