@@ -184,7 +184,7 @@ pub struct Named<'r> {
 /// The reasons why runs cannot be compared side by side.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AcrossError {
-    /// There are fewer than two, or more than [`RUNS_MAX`].
+    /// The number of runs is below two, or above [`RUNS_MAX`].
     #[error("{0} runs: expected from 2 to {RUNS_MAX}")]
     Count(usize),
     /// Two are of different experiments: which, in words.

@@ -233,12 +233,12 @@ pub struct Offered {
     pub overdue_ms: Percentiles,
 }
 
-/// A doubt about figures, or why they must not be read.
+/// A doubt about figures, or the reason for their refusal.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Mark {
     /// The rule.
     pub rule: &'static str,
-    /// `marked`, or `refused` where the figures must not be read.
+    /// `marked`, or `refused` if the figures are not valid.
     pub verdict: Verdict,
     /// The finding.
     pub reason: String,

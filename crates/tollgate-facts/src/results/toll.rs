@@ -125,7 +125,7 @@ pub struct BetweenStarts {
     pub starts: u32,
     /// Standard deviation of the starts' ratios, as a share: 0.02 is 2 %.
     pub deviation: f64,
-    /// Probability of starts so far apart by chance, by itself.
+    /// Probability that starts differ this much by chance, unadjusted.
     pub p: f64,
     /// Whether ratio, interval and probability of the toll are those over the starts. In results of earlier versions only
     /// where starts were seen to differ (p < 0.05) and that interval was the wider one.

@@ -20,7 +20,7 @@ const ROUNDING_SHARE: f64 = 1e-12;
 pub struct Between {
     /// Standard deviation of the starts' means beyond that explained by blocks; 0 where blocks explain all of it.
     pub deviation: f64,
-    /// Probability of means so far apart if all starts were alike.
+    /// Probability that means differ this much if all starts were alike.
     pub p: f64,
     /// Starts behind it.
     pub starts: usize,

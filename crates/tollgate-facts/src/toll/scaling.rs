@@ -202,7 +202,7 @@ mod tests {
         assert!(covering >= 90, "{covering} of 100");
     }
 
-    /// In how many runs of a law that is identified in all of them the knee lies in its interval.
+    /// Number of runs, of a law that is identified in all of them, whose interval contains the knee.
     fn covering(seeds: u64) -> u32 {
         let truth = (0.98_f64 / 1e-5).sqrt();
         let mut covering = 0;
