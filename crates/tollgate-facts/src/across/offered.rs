@@ -7,8 +7,8 @@ use super::ValueOf;
 use crate::results::{EqualRate, RunResult};
 
 /// Rates further apart than this are different loads, as a share of the lower one. The rate is half of the slowest
-/// variant's throughput, where a queue delays responses in proportion to requests (M/M/1: 1 / (1 - rho)): 2 % stay
-/// inside the ± 3 % of "no difference".
+/// variant's throughput, where a queue lengthens responses by the same share as requests (M/M/1: 1 / (1 - rho)): 2 %
+/// stay inside the ± 3 % of "no difference".
 const APART_SHARE_MAX: f64 = 0.02;
 
 /// The rate offered to the variants of a level; `None` if there was none.
