@@ -1,6 +1,6 @@
 //! The rules of validity, once each: name, subjects, whether a rule makes a figure joint; and a rule's finding.
 //!
-//! It deliberately does not judge. The lab adds a check to each entry, and a test holds the two together.
+//! It does not judge. The lab adds a check to each entry, and a test compares the two.
 
 use crate::results::load::QuickResult;
 use crate::results::{Validity, Verdict};
@@ -60,7 +60,7 @@ rules! {
     ERRORS = "errors", about [Closed, AtRate, Single];
     /// Requests failed by the generator's doing.
     GENERATOR_ERRORS = "generator-errors", about [Closed, AtRate, Single];
-    /// A table does not contain what was acknowledged.
+    /// A table does not contain the acknowledged records.
     SETTLEMENT = "settlement", about [Closed];
     /// Answers were wrong, or their content was not checked.
     CONTENT = "content", about [Closed, AtRate, Single];
@@ -204,7 +204,7 @@ pub struct Finding {
     pub bound: f64,
 }
 
-/// A mark: what was seen, what helps, and the number that decided beside its bound.
+/// A mark: the observation, the remedy, and the number that decided with its bound.
 pub fn marked(reason: String, remedy: &'static str, (value, bound): (f64, f64)) -> Finding {
     Finding { verdict: Verdict::Marked, reason, remedy, value, bound }
 }

@@ -1,23 +1,23 @@
-//! Which cores the generator has and which the subjects: apart, so that neither takes the other's time unseen.
+//! Division of the cores between generator and subjects, so that neither takes the other's time unnoticed.
 //!
-//! Affinity is inherited, so a child is pinned by pinning the thread that starts it for that moment. Where there is
-//! only one core nothing is pinned, and the report says so.
+//! Affinity is inherited, so a child is pinned by briefly pinning the thread that starts it. Where there is only one
+//! core nothing is pinned, and the report says so.
 
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 /// Most cores of the generator: one drives over 100,000 requests/s.
 const GENERATOR_CORES_MAX: usize = 4;
-/// One core of so many is the generator's.
+/// The generator gets one core of this many.
 const CORES_FOR_EACH_OF_GENERATOR: usize = 4;
 
-/// The cores of both sides; both empty where they cannot be kept apart.
+/// The cores of both sides; both empty where they cannot be separated.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Cores {
     /// Cores of the generator and of the lab itself.
     pub generator: Vec<usize>,
     /// Cores of the subjects.
     pub subjects: Vec<usize>,
-    /// All that this process may use.
+    /// All cores that this process may use.
     pub all: Vec<usize>,
 }
 
@@ -38,13 +38,13 @@ impl Cores {
         Cores { generator: generator.to_vec(), subjects: subjects.to_vec(), all }
     }
 
-    /// Does `work` while this thread may use the subjects' cores only: what is started in it inherits them.
+    /// Does `work` while this thread is limited to the subjects' cores, which child processes inherit.
     pub fn as_subject<T>(&self, work: impl FnOnce() -> T) -> T {
         let _pinned = PinGuard::to(&self.subjects);
         work()
     }
 
-    /// The same on the generator's cores.
+    /// Does `work` while this thread is limited to the generator's cores.
     pub fn as_generator<T>(&self, work: impl FnOnce() -> T) -> T {
         let _pinned = self.pin_to_generator();
         work()
@@ -56,7 +56,7 @@ impl Cores {
     }
 }
 
-/// Gives a thread the cores back that it had before.
+/// Gives a thread its previous cores back when dropped.
 #[derive(Debug)]
 pub struct PinGuard(Option<CpuSet>);
 
@@ -77,9 +77,9 @@ impl Drop for PinGuard {
     }
 }
 
-/// Lets this thread run on these cores only; on any where there are none.
+/// Limits this thread to these cores; to any if there are none.
 ///
-/// A kernel that refuses leaves the thread where it was: the figures are still true, only less calm.
+/// If the kernel refuses, the thread stays where it was: the figures are still true, but noisier.
 pub fn pin(cores: &[usize]) {
     if cores.is_empty() {
         return;

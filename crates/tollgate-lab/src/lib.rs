@@ -1,8 +1,7 @@
 //! The measuring half: it drives load at any subject, watches it from outside, repeats in interleaved rounds and prints
 //! each layer's toll with an interval, or refuses a figure that would be false.
 //!
-//! What it deliberately does not do: know the gateway. It sees every subject, ours too, only over the network and
-//! /proc.
+//! It does not know the gateway: it sees every subject, ours too, only over the network and /proc.
 
 pub mod check;
 mod conduct;

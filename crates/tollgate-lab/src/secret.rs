@@ -1,20 +1,20 @@
-//! What of a URL may be stored or printed: everything but the secrets in it; and the secrets that a run draws for itself.
+//! Removes secrets from URLs that are stored or printed, and draws the secrets of a run.
 //!
-//! It knows a secret by its place (the user and password of a URL) or by the name of its query option. It deliberately
-//! does not look into paths or bodies: nothing says there what is secret.
+//! It recognizes a secret by its place (the user and password of a URL) or by the name of its query option. It does not
+//! look into paths or bodies, where nothing marks a secret.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-/// What stands in the place of a secret.
+/// Replacement of a secret.
 pub const HIDDEN: &str = "…";
 
-/// A query option whose name holds one of these has a secret as its value. Too much hidden does no harm.
+/// A query option whose name contains one of these has a secret as its value. Hiding too much does no harm.
 const NAMES: &[&str] = &["pass", "pwd", "token", "key", "secret", "sig", "auth", "credential", "session"];
 
-/// A text in which the secrets of every URL are replaced.
+/// Replaces the secrets of every URL in a text.
 pub fn hide(text: &str) -> String {
     let Some(scheme_end) = text.find("://") else { return text.to_owned() };
     let (before, rest) = text.split_at(scheme_end + "://".len());
@@ -38,10 +38,10 @@ pub fn hide(text: &str) -> String {
     kept
 }
 
-/// A password that nobody can guess.
+/// Draws a password that cannot be guessed.
 ///
 /// # Errors
-/// That this machine gives no random bytes.
+/// This machine gives no random bytes.
 pub fn drawn() -> Result<String, String> {
     let mut bytes = [0; 16];
     let read = fs::File::open("/dev/urandom").and_then(|mut source| source.read_exact(&mut bytes));
@@ -49,15 +49,16 @@ pub fn drawn() -> Result<String, String> {
     Ok(format!("{:032x}", u128::from_be_bytes(bytes)))
 }
 
-/// Writes a new file that nobody else can read.
+/// Writes a new file that no other user can read.
 ///
 /// # Errors
-/// That it is there already, or cannot be written.
+/// The file exists already, or cannot be written.
 pub(crate) fn write(path: &Path, text: &str) -> io::Result<()> {
     OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?.write_all(text.as_bytes())
 }
 
-/// OData's own options are none, whatever their names: `$skiptoken` is only a place in a list.
+/// Whether a query option is a secret. OData's own options are not, whatever their names: `$skiptoken` is only a place
+/// in a list.
 pub(crate) fn is_secret(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     !name.starts_with(['$', '%']) && NAMES.iter().any(|secret| name.contains(secret))

@@ -1,4 +1,4 @@
-//! A small server inside the test's process, and what it saw: the other side of what the load engine claims.
+//! A small server inside the test's process, and its observations, to check the load engine's claims.
 //!
 //! The scripted truth server is a program of its own, for truth tests; this one is for tests of parts.
 
@@ -15,19 +15,19 @@ use tollgate_net::tls::server::Acceptor;
 
 use crate::traffic::request::RequestShape;
 
-/// A GET, whatever answers.
+/// A GET to any server.
 pub(crate) fn get() -> RequestShape {
     RequestShape { method: "GET".to_owned(), ..RequestShape::default() }
 }
 
 /// Entities of `/items`.
 pub(crate) const ITEMS: u64 = 7;
-/// Requests that overlap are seen to overlap only if they yield.
+/// Yields of a request: only requests that yield are seen to overlap.
 const YIELDS: usize = 3;
 
 /// A running server; dropping it ends it.
 pub(crate) struct TestServer {
-    /// Once the server has ended nobody is there, and no other test's server.
+    /// The reserved port: after the server's end, no other test's server answers there.
     reserved: Reserved,
     shutdown: Shutdown,
     pub(crate) counters: Arc<Counters>,
@@ -35,14 +35,14 @@ pub(crate) struct TestServer {
     thread: Option<JoinHandle<()>>,
 }
 
-/// What it saw.
+/// Its observations.
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
     pub(crate) at_once_max: AtomicU64,
     at_once: AtomicU64,
-    /// What was asked for below `/noted/`, in order.
+    /// Paths requested below `/noted/`, in order.
     pub(crate) noted: Mutex<Vec<String>>,
-    /// From which ports it was asked, in order; one that asks several times in a row stands once.
+    /// Client ports of the requests, in order; repeated ones in a row appear once.
     pub(crate) ports: Mutex<Vec<u16>>,
 }
 
@@ -51,7 +51,7 @@ impl TestServer {
         TestServer::start_as(|server| server)
     }
 
-    /// The same over TLS.
+    /// The same server over TLS.
     pub(crate) fn start_tls(acceptor: Acceptor) -> TestServer {
         TestServer::start_as(|server| server.with_tls(acceptor))
     }
@@ -72,7 +72,7 @@ impl TestServer {
         format!("http://{}{path}", self.reserved.address())
     }
 
-    /// Ends the server and waits for it, so that all counts stand.
+    /// Ends the server and waits for it, so that all counts are final.
     pub(crate) fn end(&mut self) {
         self.shutdown.begin();
         if let Some(thread) = self.thread.take() {
@@ -87,10 +87,11 @@ impl Drop for TestServer {
     }
 }
 
-/// `/items` is a list of [`ITEMS`] entities `/items/ID`, `/paged` the same on two pages, `/wrong` one whose entities
-/// are all the first, `/only/ID` one of that entity, `/thinned` one of which entity 1 is not found, `/gone` that entity alone, `/client` one of OData V2 that answers 400 to whoever does not say `client=7`, `/changing` one that has other entities once it was asked for, while its second page fails;
-/// `/noted/…` is kept, `/growing` is longer each time, `/every-third-fails` answers 503 and `/every-third-closes` nothing to each
-/// third request.
+/// Paths of the server: `/items` lists [`ITEMS`] entities `/items/ID`, `/paged` the same on two pages. The entities of
+/// `/wrong` are all the first one, `/only/ID` lists that entity, `/thinned` lacks entity 1 (404), `/gone` lists only
+/// that one. `/client` is OData V2 and answers 400 without `client=7`, `/changing` lists other entities after the first
+/// request, and its second page fails at the seventh. `/noted/…` is recorded, `/growing` is longer each time.
+/// `/every-third-fails` answers 503 and `/every-third-closes` nothing to each third request.
 struct Scripted {
     seen: Arc<Seen>,
     requests: Rc<std::cell::Cell<u64>>,

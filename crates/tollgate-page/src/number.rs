@@ -4,7 +4,7 @@
 
 use tollgate_facts::stats::{Estimate, is_exact};
 
-/// From here on a number is written with its power of ten: nobody counts six commas.
+/// Larger numbers are written with their power of ten: nobody counts six commas.
 const GROUPED_BELOW: f64 = 1e15;
 
 /// Most decimals of a ratio.
@@ -13,10 +13,10 @@ const RATIO_DECIMALS_MAX: usize = 4;
 /// An interval that reaches no further than this share of its mean is as far above it as below, to the digits that are
 /// printed: on the log scale the two sides of 10 % differ by a tenth of themselves.
 const NEARLY_SYMMETRIC_SHARE: f64 = 0.1;
-/// … and neither end is further away than so many halves of it.
+/// … and neither end is further away than this many halves of it.
 const LOPSIDED_MAX: f64 = 1.1;
 
-/// What stands where there is no value.
+/// Placeholder of a missing value.
 pub const NOTHING: &str = "–";
 
 /// Three significant digits, thousands grouped: `12,345`, `123`, `12.3`, `0.0123`.
@@ -33,7 +33,7 @@ pub fn three_digits(value: f64) -> String {
     grouped(value, rounded)
 }
 
-/// Decimals for a whole column, so that its points stand below each other: three digits for its middle value.
+/// Decimals for a whole column, so that its points are aligned: three digits for its middle value.
 pub fn column_decimals(values: impl Iterator<Item = f64>) -> usize {
     let sizes: Vec<f64> = values.map(f64::abs).filter(|size| size.is_finite() && *size > 0.0).collect();
     tollgate_facts::stats::signed_rank::median(sizes).map_or(0, decimals)
@@ -45,8 +45,8 @@ pub fn in_column(value: f64, decimals: usize) -> String {
     if is_lost || !value.is_finite() { three_digits(value) } else { grouped(value, decimals) }
 }
 
-/// A mean of what cannot be negative with its interval, written as `one` says: `12.3 ±0.4`, or `24.1 [2.70, 215]` where
-/// it is not nearly symmetric; of one value it says so.
+/// A mean of non-negative values with its interval, formatted by `one`: `12.3 ±0.4`, or `24.1 [2.70, 215]` where it is
+/// not nearly symmetric; for a single value, with a note.
 pub fn with_half(estimate: Estimate, one: impl Fn(f64) -> String) -> String {
     match estimate.n {
         0 => NOTHING.to_owned(),
@@ -55,8 +55,8 @@ pub fn with_half(estimate: Estimate, one: impl Fn(f64) -> String) -> String {
     }
 }
 
-/// The interval behind the mean of what cannot be negative: half of it, written as `half` says, where it is nearly
-/// symmetric, else its ends; nothing where there is none.
+/// The interval after a mean of non-negative values: half of it, formatted by `half`, where it is nearly symmetric,
+/// else its ends; empty where there is none.
 pub fn spread(estimate: Estimate, end: impl Fn(f64) -> String, half: impl Fn(f64) -> String) -> String {
     let Some((low, high)) = estimate.interval() else { return String::new() };
     let reach = (high - low) / 2.0;
@@ -70,13 +70,13 @@ pub fn spread(estimate: Estimate, end: impl Fn(f64) -> String, half: impl Fn(f64
     }
 }
 
-/// A mean with its interval, in so many of its unit: `0.52 [0.48, 0.56]`.
+/// A mean with its interval, in multiples of its unit: `0.52 [0.48, 0.56]`.
 pub fn with_interval(estimate: Estimate, factor: f64) -> String {
     let text = |value: f64| three_digits(value * factor);
     format!("{} [{}, {}]", text(estimate.mean), text(estimate.low), text(estimate.high))
 }
 
-/// As [`three_digits`], or [`NOTHING`].
+/// Like [`three_digits`], or [`NOTHING`].
 pub fn optional(value: Option<f64>) -> String {
     value.map_or_else(|| NOTHING.to_owned(), three_digits)
 }
@@ -86,7 +86,7 @@ pub fn or_nothing(text: Option<impl Into<String>>) -> String {
     text.map_or_else(|| NOTHING.to_owned(), Into::into)
 }
 
-/// With as many decimals as asked for, thousands grouped.
+/// Formats with this many decimals, thousands grouped.
 pub fn grouped(value: f64, decimals: usize) -> String {
     if !value.is_finite() {
         return NOTHING.to_owned();
@@ -113,8 +113,8 @@ pub fn bytes(value: f64) -> String {
     format!("{} {unit}", three_digits(value / size))
 }
 
-/// Decimals with which the ends of an interval can be told apart, and on which side of 1 they lie: between two and
-/// four; fewer for large ratios.
+/// Decimals that distinguish the ends of an interval, and their side of 1: between two and four; fewer for large
+/// ratios.
 pub fn ratio_decimals(ratio: f64, low: f64, high: f64) -> usize {
     let decimals = match ratio {
         100.0.. => 0,

@@ -1,22 +1,22 @@
-//! Text as every format has it: on one line, without what could move a cursor, and cut or broken to a width.
+//! Text for every format: on one line, without control characters that move a cursor, and cut or broken to a width.
 
-/// Text from outside on one line, without control characters: nothing a subject sends may move the cursor.
+/// Text from outside on one line, without control characters: a subject must not be able to move the cursor.
 pub fn one_line(text: &str) -> String {
     text.split(|c: char| c.is_control()).map(str::trim).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// With a full stop at its end.
+/// Adds a full stop at the end.
 pub fn stopped(text: &str) -> String {
     if text.ends_with(['.', '!', '?']) { text.to_owned() } else { format!("{text}.") }
 }
 
-/// With a capital at its beginning.
+/// Capitalizes the first letter.
 pub fn capitalized(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// A text of at most so many characters: a longer one is cut, and ends in an ellipsis.
+/// Limits a text to this many characters: a longer one is cut, and ends in an ellipsis.
 pub fn cut(text: &str, most: usize) -> String {
     if text.chars().count() <= most {
         return text.to_owned();
@@ -31,8 +31,8 @@ pub fn slug(text: &str) -> String {
     words.collect::<Vec<_>>().join("-")
 }
 
-/// Lines of at most so many characters, broken between words: `first` stands before the first one, `others` before each
-/// of the others. A word that is longer has a line of its own.
+/// Lines of at most `most` characters, broken between words, after the prefix `first` or, from the second line on,
+/// `others`. A longer word has a line of its own.
 pub fn broken(text: &str, most: usize, first: &str, others: &str) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split(' ') {

@@ -1,7 +1,8 @@
-//! What is shown of a run: reporters that read a stored result and write text.
+//! Reports of a run: reporters read a stored result and write text.
 //!
-//! A reporter measures nothing, computes no toll and opens no file: it renders what `result.json` holds, so that an old
-//! run can be shown again at any time. It knows no kind of experiment: who asks says how the page of a run is built.
+//! A reporter measures nothing, computes no toll and opens no file: it renders what `result.json` contains, so that an
+//! old run can be shown again at any time. It knows no kind of experiment: the caller supplies the function that builds
+//! the page.
 
 mod across;
 mod formats;
@@ -46,7 +47,7 @@ fn json(value: &impl Serialize) -> String {
         + "\n"
 }
 
-/// The stages of a single load as a table, head and rows; absent of a load that stays as it is.
+/// The stages of a single load as a table, head and rows; absent without stages.
 pub fn load_stages(result: &QuickResult) -> Option<(Vec<String>, Vec<Vec<String>>)> {
     let table = staged::table(result.staged.as_ref()?);
     let rows = table.rows.iter().map(|row| row.texts().into_iter().map(str::to_owned).collect());
@@ -61,16 +62,16 @@ pub fn load_page(result: &QuickResult) -> String {
 /// One way of showing a run, or runs side by side.
 #[derive(Debug)]
 pub struct Reporter<T: 'static> {
-    /// As in `tollgate report -f NAME`.
+    /// Name, as in `tollgate report -f NAME`.
     pub name: &'static str,
-    /// Other names that are understood.
+    /// Other accepted names.
     pub also: &'static [&'static str],
-    /// What it is good for, in a few words.
+    /// Its purpose, in a few words.
     pub about: &'static str,
     shows: Shows<T>,
 }
 
-/// What a reporter shows.
+/// The output function of a reporter.
 #[derive(Debug)]
 enum Shows<T: 'static> {
     Page(WritePage),

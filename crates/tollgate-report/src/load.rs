@@ -1,4 +1,4 @@
-//! A single load as a page: what was found and whether it may be read, the distribution, the course, where time went.
+//! A single load as a page: its figures and their validity, the distribution, the course, the breakdown of time.
 //!
 //! It reads the figures and computes none.
 
@@ -106,13 +106,13 @@ fn distribution(result: &QuickResult) -> Section {
     Section::background("", vec![Block::Figure(figure)])
 }
 
-/// The ends of a percentage's interval, of which each may be none.
+/// The ends of a percentage's interval, each of which may be absent.
 fn ends(result: &QuickResult, percent: f64) -> [Option<f64>; 2] {
     let found = result.served_within_interval_ms.iter().find(|(of, _)| of.total_cmp(&percent).is_eq());
     found.map_or([None; 2], |(_, Within { low, high })| [Some(*low), *high])
 }
 
-/// A percentage's time without the generator's own delay, where that is another one.
+/// A percentage's time without the generator's own delay, where it differs.
 fn undelayed(result: &QuickResult, percent: f64) -> String {
     let found = result.undelayed_within_ms.iter().find(|(of, _)| of.total_cmp(&percent).is_eq());
     found.map(|(_, time)| number::three_digits(*time)).unwrap_or_default()
@@ -224,7 +224,7 @@ fn facts(result: &QuickResult) -> Section {
     Section::main("Facts", vec![Block::Table(table), Block::Table(aggregate(result))])
 }
 
-/// As JMeter would show it.
+/// The load in JMeter's columns.
 fn aggregate(result: &QuickResult) -> Table {
     let line = Sampled {
         label: result.url.clone(),

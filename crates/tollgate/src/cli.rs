@@ -1,6 +1,6 @@
-//! The command line: the list of verbs, each with its file in `commands/` that holds its flags and does it.
+//! The command line: the list of verbs. Each verb has a file in `commands/` with its flags and its work.
 //!
-//! Deliberately not here: what flags there are and mean.
+//! The flags and their meanings are not here.
 
 use std::io::Write;
 
@@ -26,7 +26,7 @@ Examples:
 Exit codes: 0 done, 1 failed, 2 usage or configuration, 3 a figure was refused, 99 a threshold
 does not hold, 130 interrupted.";
 
-/// The verbs in groups, as `--help` lists them; a test holds that each verb is in one.
+/// The verbs in groups, as `--help` lists them; a test checks that each verb is in one.
 const GROUPS: [(&str, &[&str]); 3] = [
     (
         "Measure",
@@ -46,7 +46,7 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    /// The command line as it is read: verbs in groups, and a short help of `load`.
+    /// The command line for parsing: verbs in groups, and a short help of `load`.
     fn grouped() -> Command {
         let command = Arguments::command();
         let about = |verb: &str| {
@@ -64,7 +64,7 @@ impl Arguments {
         command.help_template(template).mut_subcommand("load", load::with_short_help)
     }
 
-    /// Reads the command line. What is wrong with it, and help, ends the process.
+    /// Reads the command line. A mistake in it, or a call for help, ends the process.
     pub(crate) fn read() -> Arguments {
         let matches = Arguments::grouped().get_matches();
         Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.format(&mut Arguments::grouped()).exit())
@@ -115,7 +115,7 @@ pub(crate) enum Verb {
 }
 
 impl Verb {
-    /// Does it. The result goes to `out`, progress to stderr.
+    /// Runs the verb. The result goes to `out`, progress to stderr.
     pub(crate) fn run(&self, out: &mut dyn Write) -> Result<Exit, Failure> {
         match self {
             Verb::Run(arguments) => run::run(arguments, out),

@@ -1,27 +1,27 @@
-//! How a verb ends: its exit code, and the one place that turns a failure into the line that the user reads.
+//! The end of a verb: its exit code, and the one place that turns a failure into the line that the user reads.
 //!
-//! Deliberately not here: the wording of other crates' errors, which say themselves whose fault they are and where.
+//! The wording of other crates' errors is not here: they name the place and the cause themselves.
 
 use std::fmt;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
-/// How the process ends. The numbers are part of the interface: scripts read them.
+/// The exit code of the process. The numbers are part of the interface: scripts read them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// Everything that was asked was done.
+    /// Everything requested was done.
     Done,
     /// It could not be done: a subject, the network or this machine is the reason.
     Failed,
     /// The command line, an experiment or a configuration is wrong.
     Usage,
-    /// It was done, but a figure must not be read.
+    /// It was done, but a figure is refused.
     Refused,
-    /// It was done, but a threshold does not hold.
+    /// It was done, but a threshold is not met.
     Threshold,
-    /// The user stopped it; what was done stands.
+    /// The user stopped it; results so far are kept.
     Interrupted,
-    /// As the program that was run for the user ended.
+    /// The exit code of the program that was run for the user.
     As(u8),
 }
 
@@ -39,7 +39,7 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Why a verb did not end well.
+/// The reason for a verb's failure.
 #[derive(Debug)]
 pub(crate) struct Failure {
     exit: Exit,
@@ -53,23 +53,23 @@ impl Failure {
         Failure { exit: Exit::Usage, message: message.to_string(), hint: None }
     }
 
-    /// What was asked is right, but it could not be done.
+    /// The request is valid, but it could not be done.
     pub(crate) fn failed(message: impl fmt::Display) -> Self {
         Failure { exit: Exit::Failed, message: message.to_string(), hint: None }
     }
 
-    /// It was done, but a figure must not be read.
+    /// It was done, but a figure is refused.
     pub(crate) fn refused(message: impl fmt::Display) -> Self {
         Failure { exit: Exit::Refused, message: message.to_string(), hint: None }
     }
 
-    /// Adds what the user can do about it.
+    /// Adds a hint at a remedy.
     pub(crate) fn hint(mut self, hint: impl fmt::Display) -> Self {
         self.hint = Some(hint.to_string());
         self
     }
 
-    /// A reader that closed the pipe early (`| head`) has what it wanted: that is no failure.
+    /// An output error. A reader that closed the pipe early (`| head`) got all it wanted, so that is no failure.
     pub(crate) fn output(error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::BrokenPipe => Failure { exit: Exit::Done, message: String::new(), hint: None },
@@ -77,7 +77,8 @@ impl Failure {
         }
     }
 
-    /// How writing what was found ended. A reader that closed the pipe early changes nothing of that, nor of the exit code.
+    /// Handles errors of writing a result. A reader that closed the pipe early changes neither the result nor the exit
+    /// code.
     pub(crate) fn unless_closed(written: io::Result<()>) -> Result<(), Failure> {
         match written {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
@@ -85,7 +86,7 @@ impl Failure {
         }
     }
 
-    /// Writes the failure to stderr and says how to exit.
+    /// Writes the failure to stderr and returns the exit code.
     pub(crate) fn report(&self) -> Exit {
         let stderr = io::stderr();
         let coloured = stderr.is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());

@@ -1,6 +1,6 @@
-//! The `tollgate` binary: it reads the command line, hands it to the verb, and ends with the verb's exit code.
+//! The `tollgate` binary: it reads the command line, passes it to the verb, and ends with the verb's exit code.
 //!
-//! Deliberately nothing else: what a verb does stands in `commands/`, what it composes in the two halves.
+//! Nothing else is here: the work of a verb is in `commands/`, its components are in the two halves.
 
 mod cli;
 mod commands;

@@ -1,6 +1,6 @@
-//! Times and numbers, as a person reads them at a glance.
+//! Times and numbers in readable form.
 //!
-//! It reads no flags: that is `values`.
+//! It parses no flags: that is `values`.
 
 use std::time::Duration;
 

@@ -1,7 +1,6 @@
-//! SIGINT and SIGTERM: the first asks for a good end, one that comes later does not wait for it. SIGHUP: files are read
-//! again.
+//! SIGINT and SIGTERM: the first requests an orderly end, a later one ends at once. SIGHUP: files are read again.
 //!
-//! Deliberately not here: what a good end is; the verb's closure knows.
+//! The orderly end itself is not here: the verb's closure knows it.
 
 use std::io;
 use std::thread;
@@ -13,12 +12,12 @@ use crate::failure::Failure;
 
 /// Exit status of a process that was interrupted twice.
 const INTERRUPTED: i32 = 130;
-/// A signal that comes so soon is the first one again: `timeout` signals its child and then the child's group, and a wrapper
-/// passes on what the terminal has sent to all. Nobody has seen by then that the end takes long.
+/// A signal this soon after the first counts as the same one: `timeout` signals its child and then the child's group,
+/// and a wrapper passes on the terminal's signal to all. Nobody has noticed by then that the end takes long.
 const AGAIN_WITHIN: Duration = Duration::from_secs(1);
 
-/// Calls `first` on the first of the two signals, on a thread of its own; ends the process on another one that is not
-/// the first again.
+/// Calls `first` on the first of the two signals, on a thread of its own; ends the process on a later one that is not a
+/// repetition of it.
 pub(crate) fn on_stop(first: impl FnOnce() + Send + 'static) -> Result<(), Failure> {
     watch(first).map_err(|error| Failure::failed(format_args!("cannot watch signals: {error}")))
 }
@@ -73,7 +72,7 @@ fn watch(first: impl FnOnce() + Send + 'static) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether a signal so long after the first one is meant by itself.
+/// Whether a signal this long after the first one counts as a second one.
 fn is_another(since_first: Duration) -> bool {
     since_first >= AGAIN_WITHIN
 }

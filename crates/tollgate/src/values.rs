@@ -1,6 +1,6 @@
-//! Values of flags: each is read from its text into something that cannot be wrong any more, or says what was expected.
+//! Values of flags: each is parsed into a valid value, or its error says what was expected.
 //!
-//! Deliberately not here: which flag has which value; each verb knows its own.
+//! The flags themselves are each verb's.
 
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::num::NonZeroU64;
@@ -10,9 +10,9 @@ use std::time::Duration;
 /// `NAME=VALUE`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Assignment<T> {
-    /// Left of the first `=`.
+    /// The part before the first `=`.
     pub(crate) name: String,
-    /// Right of it.
+    /// The part after it.
     pub(crate) value: T,
 }
 
@@ -39,9 +39,9 @@ where
 /// `user:password`.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Credentials {
-    /// Left of the first `:`.
+    /// The part before the first `:`.
     pub(crate) user: String,
-    /// Right of it.
+    /// The part after it.
     pub(crate) password: String,
 }
 
@@ -60,12 +60,13 @@ impl std::fmt::Debug for Credentials {
     }
 }
 
-/// The highest rate of requests that may be asked for: beyond it no generator sends in time.
+/// The highest rate of requests: beyond it, no generator sends in time.
 const REQUESTS_PER_SECOND_MAX: f64 = 1e6;
 /// Longest time that can be asked for: a day.
 const TIME_SECONDS_MAX: f64 = 86_400.0;
 
-/// Where to listen: an address, or the first one of a name, IPv4 before IPv6 as most clients of `localhost` have it.
+/// Parses an address to listen on: an address, or the first one of a name, IPv4 before IPv6 as most clients of
+/// `localhost` expect.
 pub(crate) fn listening(text: &str) -> Result<SocketAddr, String> {
     let expected = |why: &str| format!("{why}: expected an address and a port, such as 127.0.0.1:8080");
     if let Ok(address) = text.parse() {
@@ -81,7 +82,7 @@ pub(crate) fn listening(text: &str) -> Result<SocketAddr, String> {
     }
 }
 
-/// How many: a whole number above 0.
+/// Parses a count: a whole number above 0.
 pub(crate) fn count<N: TryFrom<NonZeroU64>>(text: &str) -> Result<N, String> {
     let is_whole = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     match text.parse::<NonZeroU64>().ok().and_then(|number| N::try_from(number).ok()) {
@@ -91,7 +92,7 @@ pub(crate) fn count<N: TryFrom<NonZeroU64>>(text: &str) -> Result<N, String> {
     }
 }
 
-/// Seconds as ApacheBench takes them: a bare number.
+/// Parses seconds as in ApacheBench: a bare number.
 pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
     match text.parse::<f64>() {
         Ok(number) if number > 0.0 && number <= TIME_SECONDS_MAX => Ok(Duration::from_secs_f64(number)),
@@ -99,17 +100,17 @@ pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// A time with its unit.
+/// Parses a time with its unit.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     seconds(&time(text)?.to_string())
 }
 
-/// A time with its unit, or a bare number of seconds as ApacheBench takes it.
+/// Parses a time with its unit, or a bare number of seconds as in ApacheBench.
 pub(crate) fn seconds_or_time(text: &str) -> Result<Duration, String> {
     if text.parse::<f64>().is_ok() { seconds(text) } else { duration(text) }
 }
 
-/// A time that may be none.
+/// Parses a time that may be 0.
 pub(crate) fn delay(text: &str) -> Result<Duration, String> {
     match time(text)? {
         number if number <= TIME_SECONDS_MAX => Ok(Duration::from_nanos((number * 1e9).round() as u64)),
@@ -117,7 +118,7 @@ pub(crate) fn delay(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// Requests per second: `300`, or `300/s`.
+/// Parses requests per second: `300`, or `300/s`.
 pub(crate) fn requests_per_second(text: &str) -> Result<f64, String> {
     match text.strip_suffix("/s").unwrap_or(text).parse::<f64>() {
         Ok(number) if number > 0.0 && number <= REQUESTS_PER_SECOND_MAX => Ok(number),
@@ -125,7 +126,7 @@ pub(crate) fn requests_per_second(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Bytes per second.
+/// Parses bytes per second.
 pub(crate) fn rate(text: &str) -> Result<NonZeroU64, String> {
     let example = "expected a rate, such as 10MB/s or 100Mbit/s";
     let amount = text.strip_suffix("/s").ok_or_else(|| format!("{example}, but it does not end in `/s`"))?;
@@ -139,7 +140,7 @@ pub(crate) fn rate(text: &str) -> Result<NonZeroU64, String> {
     }
 }
 
-/// A share of all: `1%` is 0.01.
+/// Parses a share: `1%` is 0.01.
 pub(crate) fn share(text: &str) -> Result<f64, String> {
     let example = "expected a share, such as 1% or 0.5%";
     let number = text.strip_suffix('%').ok_or_else(|| format!("{example}, but it does not end in `%`"))?;
@@ -149,7 +150,7 @@ pub(crate) fn share(text: &str) -> Result<f64, String> {
     }
 }
 
-/// A number of bytes with its unit.
+/// Parses a number of bytes with its unit.
 pub(crate) fn size(text: &str) -> Result<u64, String> {
     let (number, unit, column) = number_and_unit(text, "expected a size, such as 64KiB or 4MB")?;
     let scale =
@@ -160,7 +161,7 @@ pub(crate) fn size(text: &str) -> Result<u64, String> {
     if bytes <= BYTES_MAX { Ok(bytes) } else { Err(format!("expected at most {BYTES_MAX} bytes")) }
 }
 
-/// Most bytes, and bytes per second, that can be asked for.
+/// Maximum number of bytes, and of bytes per second.
 const BYTES_MAX: u64 = 1_000_000_000_000;
 
 const SIZES: &[(&str, f64)] = &[
@@ -175,7 +176,7 @@ const SIZES: &[(&str, f64)] = &[
 
 const BITS: &[(&str, f64)] = &[("bit", 0.125), ("kbit", 125.0), ("Mbit", 125e3), ("Gbit", 125e6)];
 
-/// Seconds of a time with its unit.
+/// Parses a time with its unit to seconds.
 fn time(text: &str) -> Result<f64, String> {
     let (number, unit, column) = number_and_unit(text, "expected a number with its unit, such as 500ms, 10s or 2m")?;
     let scale = match unit {
@@ -189,7 +190,7 @@ fn time(text: &str) -> Result<f64, String> {
     Ok(number * scale)
 }
 
-/// The number at the beginning, the unit behind it, and in which column that begins.
+/// Splits off the number at the beginning, and returns it with the unit after it and the column where that begins.
 fn number_and_unit<'a>(text: &'a str, example: &str) -> Result<(f64, &'a str, usize), String> {
     let is_of_number = |character: char| character.is_ascii_digit() || character == '.';
     let end = text.find(|character| !is_of_number(character)).ok_or_else(|| format!("{example}: there is no unit"))?;

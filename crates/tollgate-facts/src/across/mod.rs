@@ -3,8 +3,8 @@
 //!
 //! Two ratios are made. That of a *figure* (a time, CPU time) contains everything that differs between the runs, the
 //! machine among it. That of a *toll* divides a layer's cost in one run by that in the other: effects that slow variant
-//! and baseline alike cancel out. It deliberately measures nothing, and does not estimate how far a run is from its own
-//! repetition: no interval inside a run knows that.
+//! and baseline alike cancel out. It measures nothing, and does not estimate the difference between a run and its
+//! repetition: no interval inside a run contains it.
 
 pub mod offered;
 mod settings;
@@ -34,7 +34,7 @@ pub struct Across {
     pub format: u32,
     /// The experiment as the first run has it.
     pub experiment: Experiment,
-    /// The runs, in the order in which they were named; the first one is what the others are divided by.
+    /// The runs, in the order in which they were named; the first one is the divisor of the others.
     pub runs: Vec<RunHead>,
     /// Settings in which the runs differ.
     pub settings: Vec<Setting>,
@@ -99,7 +99,7 @@ pub struct ValueOf {
     pub interval: Option<(f64, f64)>,
     /// Whether it can be trusted.
     pub standing: Verdict,
-    /// Doubts about it, each rule with what was seen.
+    /// Doubts about it, each a rule with its finding.
     pub doubts: Vec<String>,
     /// Requests per second that were offered; absent for a figure of users who wait.
     pub rate_per_second: Option<f64>,
@@ -184,7 +184,7 @@ pub struct Named<'r> {
 /// The reasons why runs cannot be compared side by side.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AcrossError {
-    /// There are fewer than two, or more than [`RUNS_MAX`].
+    /// The number of runs is below two, or above [`RUNS_MAX`].
     #[error("{0} runs: expected from 2 to {RUNS_MAX}")]
     Count(usize),
     /// Two are of different experiments: which, in words.

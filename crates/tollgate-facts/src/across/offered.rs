@@ -1,13 +1,13 @@
-//! The rates offered to cells at equal rate. It is equal among the variants of one run: each run draws it anew from
-//! what its slowest variant could take, so that two runs of one experiment need not have been offered the same.
+//! The rates offered to cells at equal rate. It is equal among the variants of one run: each run derives it anew from
+//! the throughput of its slowest variant, so that two runs of one experiment may differ in it.
 //!
-//! It deliberately makes no two rates comparable: how a time grows with the rate is another question for each subject.
+//! It makes no two rates comparable: times grow with the rate differently for each subject.
 
 use super::ValueOf;
 use crate::results::{EqualRate, RunResult};
 
-/// Rates further apart than this are different loads, as a share of the lower one. The rate is half of what the slowest
-/// variant takes, and there a queue makes an answer as much longer as requests become more (M/M/1: 1 / (1 - rho)): 2 %
+/// Rates further apart than this are different loads, as a share of the lower one. The rate is half of the slowest
+/// variant's throughput, where a queue lengthens responses by the same share as requests (M/M/1: 1 / (1 - rho)): 2 %
 /// stay inside the ± 3 % of "no difference".
 const APART_SHARE_MAX: f64 = 0.02;
 

@@ -7,7 +7,7 @@ use crate::results::{Cell, EqualRate, Estimate, Figure, RunResult, TollVerdict, 
 use crate::stats::{self, holm, welch};
 use crate::toll::{self, FIGURES, Left, by_ruler};
 
-/// A cell by what it is called, in each run that has it.
+/// A cell by its name, in each run that has it.
 pub(super) struct Place<'r> {
     variant: &'r str,
     title: String,

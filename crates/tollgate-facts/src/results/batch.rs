@@ -1,8 +1,8 @@
 //! Stored results of a batch behind a network: its trials, its cells, the line through its times, and the distances
 //! that were computed from it.
 //!
-//! Times of a document are in microseconds; so is what a link adds: by how much a round trip over it is beyond one over
-//! the same link without delay.
+//! Times of a document are in microseconds; so is the delay of a link: the extra time of a round trip over it, compared
+//! with the same link without delay.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -158,7 +158,7 @@ pub struct PresetFound {
     pub share: f64,
     /// Delay that the link has to add for that, by the line; absent without one.
     pub asked_us: Option<f64>,
-    /// The overhead that the line says of what the link then added, as a share; absent where it was not run.
+    /// The overhead that the line predicts for the delay actually added, as a share; absent where it was not run.
     pub predicted: Option<Estimate>,
     /// The overhead that was found on blocks that the line has not seen, as a share; absent where it was not run.
     pub found: Option<Estimate>,

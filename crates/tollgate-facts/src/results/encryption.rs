@@ -118,11 +118,11 @@ impl Negotiated {
 pub struct Connecting {
     /// Requests on one connection; absent: as many as the server keeps it for.
     pub requests_per_connection: Option<u32>,
-    /// Whether and how a connection is encrypted.
+    /// The encryption of a connection.
     pub encryption: Encryption,
 }
 
-/// Whether and how connections are encrypted.
+/// The encryption of connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Encryption {

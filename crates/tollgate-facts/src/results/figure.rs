@@ -122,7 +122,7 @@ impl PercentileIntervals {
 /// A time that is longer by more than this share than without the generator's own delay is another one: half of the tenth
 /// by which no unmarked percentile may be off a server's log, since the way there and back is in both times …
 pub const DELAY_SHARE_MAX: f64 = 0.05;
-/// … unless it is by less than what it takes to wake any program up, in milliseconds.
+/// … unless the difference is below the time to wake up any program, in milliseconds.
 const WAKING_MS: f64 = 0.02;
 
 /// Whether a time clearly exceeds its value without the generator's own delay.
@@ -195,8 +195,8 @@ pub struct SocketCounts {
     pub segments_retransmitted: u64,
     /// Segments that the client received.
     pub segments_received: u64,
-    /// Segments of the server that came before one that it had sent earlier: the earlier one was lost and sent again, or
-    /// overtaken. It is all that a client sees of what its server sends again.
+    /// Segments of the server that came before one that it had sent earlier: the earlier one was lost and sent again,
+    /// or overtaken. A client sees nothing else of retransmissions by its server.
     pub segments_out_of_order: u64,
 }
 

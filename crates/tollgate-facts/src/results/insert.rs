@@ -48,9 +48,9 @@ pub struct Settlement {
     pub compared: u64,
     /// Records that were acknowledged but are not in the table.
     pub lost: u64,
-    /// Rows that nobody acknowledged, or that are in the table twice.
+    /// Rows that were not acknowledged, or that are in the table twice.
     pub surplus: u64,
-    /// Rows that were not what was sent.
+    /// Rows that differ from those sent.
     pub wrong: u64,
 }
 

@@ -18,7 +18,7 @@ pub enum Counted {
     UserAndKernel,
 }
 
-/// Whether the instructions of the subjects were counted.
+/// Whether the instructions of the subjects were counted, and details.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Instructions {
     /// The kind of instructions counted.

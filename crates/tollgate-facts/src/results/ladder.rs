@@ -22,7 +22,7 @@ pub struct Occupancy {
     pub work_processes_full_share: f64,
     /// Share of looks at which all connections were open and another waited to be let in.
     pub connections_full_share: f64,
-    /// Share of looks at which nobody waited for either.
+    /// Share of looks at which there was no wait for either.
     pub nobody_waited_share: f64,
     /// Work processes that were busy, on average.
     pub busy_mean: f64,

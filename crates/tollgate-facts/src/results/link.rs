@@ -55,8 +55,8 @@ impl RunResult {
         Some(in_trials.or_else(|| mean(&added_ms.collect::<Vec<f64>>())).unwrap_or(asked_ms))
     }
 
-    /// The same as the trials found it: what opening its connections took, or those of the level's other variants where it
-    /// opened none, less a round trip without the line. Absent where no trial opened a connection.
+    /// The same as found in the trials: the time to open its connections, or those of the level's other variants where
+    /// it opened none, less a round trip without the line. Absent where no trial opened a connection.
     pub fn line_in_trials_ms(&self, variant: &str, level: u64) -> Option<f64> {
         let asked_ms = self.experiment.named_level(level)?.round_trip_ms?;
         let at_level = || self.cells.iter().filter(move |cell| cell.level == level);

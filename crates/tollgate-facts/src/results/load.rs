@@ -10,7 +10,7 @@ use super::{
     Arrivals, FirstRequest, PercentileIntervals, Percentiles, Staged, Tail, TcpCounts, ThresholdResult, Verdict, Within,
 };
 
-/// Smallest bound that shows nothing: the law would hold in any case.
+/// Smallest bound at which the law says nothing: it would be met in any case.
 const TELLING_BOUND_MAX: f64 = 0.1;
 
 /// Results of a quick load.
@@ -219,7 +219,7 @@ pub struct Offered {
     pub rate_per_second: f64,
     /// Distribution of the intended starts: `constant` or `poisson`.
     pub arrivals: Arrivals,
-    /// Seed of what was drawn.
+    /// Seed of the random draws.
     pub seed: u64,
     /// Requests that were to be sent.
     pub intended: u64,
@@ -233,12 +233,12 @@ pub struct Offered {
     pub overdue_ms: Percentiles,
 }
 
-/// A doubt about figures, or why they must not be read.
+/// A doubt about figures, or the reason for their refusal.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Mark {
     /// The rule.
     pub rule: &'static str,
-    /// `marked`, or `refused` where the figures must not be read.
+    /// `marked`, or `refused` if the figures are not valid.
     pub verdict: Verdict,
     /// The finding.
     pub reason: String,
@@ -257,7 +257,7 @@ impl QuickResult {
     }
 }
 
-/// Users, and what the records find of them.
+/// Users, and their number according to the records.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct LittlesLaw {
     /// Requested number of users.
@@ -272,7 +272,7 @@ pub struct LittlesLaw {
     pub bound: f64,
     /// The share of the time for which the generator may have had no core.
     pub without_core: f64,
-    /// Whether it holds; absent if the bound is so large, 10 % or more, that it would hold in any case.
+    /// Whether the law is met; absent if the bound is so large, 10 % or more, that it would be met in any case.
     pub holds: Option<bool>,
 }
 

@@ -114,7 +114,7 @@ pub struct RunResult {
     /// Cost of requests on fresh connections over a line, if the levels have distances to the subject.
     #[serde(default)]
     pub round_trips: Vec<RoundTripCost>,
-    /// The most that was seen of what a subject has a limit for.
+    /// The highest observed use of each limited resource of a subject.
     #[serde(default)]
     pub peaks: Vec<Peak>,
     /// The peers that were measured beside tollgate.
@@ -338,8 +338,8 @@ impl Experiment {
 }
 
 impl Variant {
-    /// Whether it is what its name says at this level: there are enough records to fill one request and give every
-    /// connection its own, as with fewer the mode is another one by another name. Always so if nothing is inserted.
+    /// Whether its mode is in effect at this level: there are enough records to fill one request and give every
+    /// connection its own; with fewer, it is the same as another mode. Always so if nothing is inserted.
     pub fn is_whole_at(&self, level: u64) -> bool {
         self.inserting.as_ref().is_none_or(|Inserting { connections, records_per_request, .. }| {
             level >= u64::from(*connections).max(records_per_request.unwrap_or(0))

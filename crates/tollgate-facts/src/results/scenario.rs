@@ -51,9 +51,10 @@ pub struct InteractiveLaw {
     pub thinking_ms: f64,
     /// The share by which the users differ.
     pub off: f64,
-    /// The largest share that is allowed: 2 %, or what chance may do by the spread of the trials (Student's t, 99.9 %).
+    /// The largest share that is allowed: 2 %, or the variation by chance from the spread of the trials (Student's t,
+    /// 99.9 %).
     pub bound: f64,
-    /// Whether it holds; absent if the bound is so large, 10 % or more, that it would hold in any case.
+    /// Whether the law is met; absent if the bound is so large, 10 % or more, that it would be met in any case.
     pub holds: Option<bool>,
 }
 
@@ -78,7 +79,7 @@ pub enum OpenRate {
     /// Iterations that begin in a second.
     #[serde(rename = "rate")]
     PerSecond(f64),
-    /// The throughput of this variant, whose users wait: what it had at the same level in its trials so far.
+    /// The throughput of this variant, whose users wait, at the same level in its trials so far.
     #[serde(rename = "rate_of")]
     Of(String),
 }

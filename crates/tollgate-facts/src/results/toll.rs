@@ -1,5 +1,5 @@
-//! The overhead of a variant over its baseline as it is stored, what a peer took by what tollgate took, and what may be
-//! said of either.
+//! The stored overhead of a variant over its baseline, the ratio of a peer's costs to tollgate's, and the verdict on
+//! each.
 //!
 //! It computes nothing: [`crate::toll`] does.
 
@@ -22,8 +22,8 @@ pub struct Toll {
     pub figure: Figure,
     /// Variant by baseline: 1.25 is a quarter more.
     pub ratio: f64,
-    /// Lower end of the interval of the ratio: of 95 %, or of what `settings.looks` says; over the blocks, or over the
-    /// starts where `between_starts` says so.
+    /// Lower end of the interval of the ratio, at 95 % or at the level of `settings.looks`; over the blocks, or over
+    /// the starts where `between_starts` says so.
     pub low: f64,
     /// Upper end of the interval of the ratio.
     pub high: f64,
@@ -125,7 +125,7 @@ pub struct BetweenStarts {
     pub starts: u32,
     /// Standard deviation of the starts' ratios, as a share: 0.02 is 2 %.
     pub deviation: f64,
-    /// Probability of starts so far apart by chance, by itself.
+    /// Probability that starts differ this much by chance, unadjusted.
     pub p: f64,
     /// Whether ratio, interval and probability of the toll are those over the starts. In results of earlier versions only
     /// where starts were seen to differ (p < 0.05) and that interval was the wider one.
@@ -138,7 +138,7 @@ pub struct BetweenStarts {
 pub struct Theft {
     /// Mean share of the cores' time that it stole.
     pub share: f64,
-    /// The ratio with what it stole.
+    /// The ratio including stolen time.
     pub ratio_with: f64,
     /// Variance of the log ratios of a start's blocks.
     pub variance_before: f64,

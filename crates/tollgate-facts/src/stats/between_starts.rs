@@ -18,9 +18,9 @@ const ROUNDING_SHARE: f64 = 1e-12;
 /// The spread between starts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Between {
-    /// Standard deviation of the starts' means beyond what blocks explain; 0 where they explain all of it.
+    /// Standard deviation of the starts' means beyond that explained by blocks; 0 where blocks explain all of it.
     pub deviation: f64,
-    /// Probability of means so far apart if all starts were alike.
+    /// Probability that means differ this much if all starts were alike.
     pub p: f64,
     /// Starts behind it.
     pub starts: usize,
@@ -76,7 +76,8 @@ pub fn interval(starts: &[Vec<f64>], alpha: f64) -> Option<Interval> {
     mean_interval(&means, alpha).filter(|_| means.len() >= STARTS_MIN)
 }
 
-/// A mean of what cannot be negative with its 95 % interval, as results have it: over the starts, or over the blocks of one.
+/// Mean of non-negative values with its 95 % interval, as in results: over the starts, or over the blocks of a single
+/// one.
 pub fn estimate_over(starts: &[Vec<f64>]) -> Estimate {
     let all: Vec<f64> = starts.concat();
     let over_blocks = estimate(&all);

@@ -23,14 +23,14 @@ pub struct Slope {
 }
 
 impl Slope {
-    /// Student's interval of this mean of what is left, over the blocks, of values as large as `size`.
+    /// Student's interval of this mean of the residuals over the blocks, for values as large as `size`.
     pub fn interval(&self, mean: f64, size: f64, alpha: f64) -> Interval {
         student(mean, self.error, self.freedom as f64, size, alpha)
     }
 }
 
-/// The slope of values over what was seen of each. Absent where there are too few, where it is nearly the same everywhere,
-/// and where 0 lies further from its mean than its own spread: the line would be read beyond its points.
+/// The slope of values over a regressor. Absent where there are too few, where the regressor is nearly constant, and
+/// where 0 is further from its mean than its own spread: the line would be extrapolated.
 pub fn slope(values: &[f64], seen: &[f64]) -> Option<Slope> {
     let freedom = seen.len().checked_sub(2).filter(|freedom| *freedom >= FREEDOM_MIN)?;
     let (level, at) = (mean(values)?, mean(seen)?);

@@ -1,6 +1,6 @@
 //! Whether a series goes on changing: the slope of its values over their order, common to all starts of a server.
 //!
-//! Each start has a level of its own, since its warm-up begins anew. It reports; it deliberately straightens nothing.
+//! Each start has a level of its own, since its warm-up begins anew. It reports and corrects nothing.
 
 use super::interval::two_sided_p;
 use super::mean;

@@ -18,7 +18,7 @@ pub struct Centre {
 }
 
 /// The centre of `values` with its interval of confidence 1 - `alpha` or a little more, as ranks come in steps. Absent
-/// for no values, for too many, and for what is not finite.
+/// for no values, for too many, and for values that are not finite.
 pub fn centre(values: &[f64], alpha: f64) -> Option<Centre> {
     if values.is_empty() || values.len() > signed_rank::EXACT_MAX || values.iter().any(|value| !value.is_finite()) {
         return None;

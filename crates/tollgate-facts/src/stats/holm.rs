@@ -2,7 +2,7 @@
 //!
 //! Source: S. Holm, A simple sequentially rejective multiple test procedure, Scand. J. Statist. 6 (1979) 65-70.
 
-/// The adjusted probabilities, in the order given: claim what is below alpha. A NaN counts as 1.
+/// The adjusted probabilities, in the order given: those below alpha are significant. A NaN counts as 1.
 pub fn adjust(probabilities: &[f64]) -> Vec<f64> {
     let clean = |p: f64| if p.is_nan() { 1.0 } else { p.clamp(0.0, 1.0) };
     let mut order: Vec<usize> = (0..probabilities.len()).collect();

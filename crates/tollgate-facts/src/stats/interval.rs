@@ -1,7 +1,7 @@
 //! Student t: the interval of a mean, and the probability that a mean differs from zero by chance.
 //!
-//! The percentile bootstrap is deliberately not here: at five blocks it claimed a difference between equals in 14-23 %
-//! of cases, where Student t on log ratios held its 5 %.
+//! The percentile bootstrap is not used: at five blocks it claimed a difference between equals in 14-23 % of cases,
+//! where Student t on log ratios kept to its 5 %.
 
 use super::{ALPHA, mean, standard_deviation};
 use schemars::JsonSchema;
@@ -25,7 +25,7 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// The same of what cannot be negative: with its interval formed on the logarithm.
+    /// The same for non-negative values: with its interval formed on the logarithm.
     pub(super) fn above_zero(self) -> Estimate {
         if self.n < 2 || self.mean <= 0.0 {
             return self;
@@ -89,9 +89,9 @@ pub fn estimate(values: &[f64]) -> Estimate {
     Estimate { mean, low, high, n: u32::try_from(values.len()).unwrap_or(u32::MAX) }
 }
 
-/// The same of values that cannot be negative, such as times: the interval is formed on the logarithm, so that no end
-/// is below zero, and it covers the mean of lopsided values more often (delta method: the mean times and by `exp(half /
-/// mean)`). Where half of it is small beside the mean it is that of [`estimate`].
+/// The same for non-negative values, such as times: the interval is formed on the logarithm, so that no end is below
+/// zero, and it covers the mean of lopsided values more often (delta method: the mean times and by `exp(half / mean)`).
+/// Where its half-width is small relative to the mean, it equals that of [`estimate`].
 pub fn estimate_above_zero(values: &[f64]) -> Estimate {
     estimate(values).above_zero()
 }

@@ -38,7 +38,7 @@ impl Law {
     }
 }
 
-/// The law through points of users and throughput; absent for fewer than three, or for what is no throughput.
+/// The law through points of users and throughput; absent for fewer than three, or for invalid points.
 pub fn fit(points: &[(f64, f64)]) -> Option<Law> {
     let is_right = |(users, rate): &(f64, f64)| *users >= 1.0 && rate.is_finite() && *rate > 0.0;
     if points.len() < 3 || !points.iter().all(is_right) {
@@ -118,7 +118,7 @@ fn is_stuck(value: f64, slope: f64, most: f64) -> bool {
     (value <= 0.0 && slope < 0.0) || (value >= most && slope > 0.0)
 }
 
-/// The step of three parameters, without those that are held: (M + d diag M) s = g, by elimination.
+/// The step of three parameters, without the fixed ones: (M + d diag M) s = g, by elimination.
 fn step(matrix: [[f64; 3]; 3], slope: [f64; 3], is_held: [bool; 3], damping: f64) -> Option<[f64; 3]> {
     let mut rows = [[0.0; 4]; 3];
     for row in 0..3 {

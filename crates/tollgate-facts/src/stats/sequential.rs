@@ -20,7 +20,7 @@ pub const ALPHA_OF_AN_INTERIM_LOOK: f64 = 0.015;
 pub enum Looking {
     /// Once, when all are there.
     Once,
-    /// After those of [`INTERIM_LOOKS`].
+    /// After each number of blocks in [`INTERIM_LOOKS`].
     Often,
 }
 

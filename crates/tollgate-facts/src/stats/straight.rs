@@ -46,8 +46,8 @@ pub fn line(points: &[(f64, f64)], weight: impl Fn(f64) -> f64) -> Option<Line> 
     Some(Line { height: estimate(height, of_height), slope: estimate(slope, spread / squares) })
 }
 
-/// Root of the mean squared relative residual of pairs of what the line says and what was measured: 0.1 is 10 % off,
-/// typically. Absent for no pairs.
+/// Root of the mean squared relative residual, from pairs of predicted and measured values: 0.1 is 10 % off, typically.
+/// Absent for no pairs.
 pub fn residual_share(pairs: impl IntoIterator<Item = (f64, f64)>) -> Option<f64> {
     let squares: Vec<f64> = pairs.into_iter().map(|(said, measured)| (said / measured - 1.0).powi(2)).collect();
     mean(&squares).map(f64::sqrt)

@@ -1,9 +1,9 @@
-//! Welch's interval: how far apart the means of two series are that were taken at different times, each with a spread of
-//! its own.
+//! Welch's interval: the difference of the means of two series that were taken at different times, each with a spread
+//! of its own.
 //!
 //! Source: B. L. Welch, The generalization of 'Student's' problem when several different population variances are
-//! involved, Biometrika 34 (1947) 28-35, with Satterthwaite's degrees of freedom. It deliberately knows nothing of what
-//! differs from one run to the next: that is in no spread inside a run.
+//! involved, Biometrika 34 (1947) 28-35, with Satterthwaite's degrees of freedom. It ignores differences between runs,
+//! which no spread inside a run contains.
 
 use super::interval::student;
 use super::{Interval, mean, standard_deviation};

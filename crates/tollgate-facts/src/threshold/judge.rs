@@ -1,4 +1,4 @@
-//! Whether thresholds hold, from stored results: the end of the interval that is nearer to the bound decides.
+//! Judges thresholds from stored results: the end of the interval that is nearer to the bound decides.
 //!
 //! | outcome | a figure with an interval | one without (counts, percentiles of older results) |
 //! |---|---|---|
@@ -6,7 +6,7 @@
 //! | fails | the whole interval is on the wrong side | it is on the wrong side |
 //! | not shown | the bound is inside | there is none |
 //!
-//! A refused figure never holds. It deliberately adjusts nothing for several thresholds: each is judged by itself.
+//! A threshold on a refused figure never holds. Nothing is adjusted for several thresholds: each is judged by itself.
 
 use super::{Asked, Comparison, Selection, Threshold};
 use crate::across::{Across, Beside, RatioOf};
@@ -148,7 +148,7 @@ impl Threshold {
         with_baseline.map(of).collect()
     }
 
-    /// The planned cells that it selects; where a variant is not what its name says there is none.
+    /// The planned cells that it selects, without those whose mode is not in effect at their level.
     fn planned<'r>(&self, run: &'r RunResult) -> impl Iterator<Item = (&'r Variant, u64)> {
         let experiment = &run.experiment;
         let all =

@@ -1,8 +1,8 @@
-//! Thresholds: what is expected of figures, such as `p99(https, 20) < 5 ms` or `toll(https).cpu < 1.3`, so that a run can
+//! Thresholds: expectations of figures, such as `p99(https, 20) < 5 ms` or `toll(https).cpu < 1.3`, so that a run can
 //! fail a build.
 //!
 //! A threshold is read once (`parse`), checked against an experiment's names (here), and judged from a stored result
-//! (`judge`). It deliberately changes no figure, and passes none that is refused.
+//! (`judge`). It changes no figure, and passes none that is refused.
 
 mod judge;
 mod parse;

@@ -1,4 +1,4 @@
-//! Thresholds as tables: what is read, what is refused and where, and what comes of bounds against intervals.
+//! Thresholds as tables: accepted texts, refused texts with their places, and outcomes of bounds against intervals.
 
 use super::*;
 use crate::across::{Named, across};

@@ -7,7 +7,7 @@ use crate::rules::{self, DIFFERENT_BACKEND, DIFFERENT_HOST, DRIFT, FEW_ROUNDS, R
 
 /// Rules that compare a variant with its own baseline: a finding on a baseline is about another toll.
 const PAIR_RULES: [&str; 2] = [DIFFERENT_BACKEND.name, DIFFERENT_HOST.name];
-/// Rules about single tolls, each of which reports them by itself.
+/// Rules about single tolls, each with findings of its own.
 const TOLL_RULES: [&str; 2] = [RANKS.name, DRIFT.name];
 
 /// The remaining use of a figure, from the worst to the best.

@@ -1,7 +1,7 @@
 //! The rule of tolls that still change while they are measured, though a warm-up came before.
 //!
-//! Blocks in mirrored order cancel what changes both variants alike; a variant that goes on getting faster by itself has no
-//! toll, but one at each time.
+//! Blocks in mirrored order cancel what changes both variants alike; a variant that keeps getting faster alone has no
+//! single toll, but another one at each time.
 
 use super::{by_ruler, ranks};
 use crate::results::{Drift, Toll, Validity};

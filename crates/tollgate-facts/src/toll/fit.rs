@@ -13,7 +13,7 @@ const LEVELS_MIN: usize = 4;
 const RESIDUAL_SHARE_MAX: f64 = 0.15;
 
 /// The fits of all variants that insert records and have levels enough. Refused cells do not count, nor do those with
-/// fewer records than the mode's batch or connections; what marked ones were marked for is carried.
+/// fewer records than the mode's batch or connections; the marks of marked ones are carried over.
 pub fn fits(run: &RunResult) -> Vec<Fit> {
     if run.experiment.piece != Piece::Record {
         return Vec::new();
@@ -32,7 +32,7 @@ pub fn fits(run: &RunResult) -> Vec<Fit> {
     run.experiment.variants.iter().filter_map(of).collect()
 }
 
-/// The fit of (n, T) with n ascending; absent of too few or of what is no time.
+/// The fit of (n, T) with n ascending; absent for too few points or invalid times.
 fn fit(variant: &str, points: &[(f64, f64)]) -> Option<Fit> {
     if points.len() < LEVELS_MIN || points.iter().any(|(_, time)| !(time.is_finite() && *time > 0.0)) {
         return None;

@@ -2,7 +2,7 @@
 //!
 //! Per block d = mean log(variant) - mean log(baseline); the ratio is exp(mean d) with Student t's interval, over the
 //! blocks or, where there are two starts of the servers or more, over the starts. It reads stored trials only and
-//! judges no cell: that is `validity`, whose marks it obeys. The comparison of two variants is in `pair`; ratios of
+//! judges no cell: that is `validity`, whose marks it follows. The comparison of two variants is in `pair`; ratios of
 //! peers to tollgate are computed by the same rules in [`crate::toll::comparison`].
 
 pub mod comparison;
@@ -56,13 +56,13 @@ impl Toll {
     }
 }
 
-/// The tolls of all variants that have a baseline, at all levels, with p adjusted by Holm over all claims that could be
-/// by chance, instructions by themselves.
+/// The tolls of all variants that have a baseline, at all levels, with p adjusted by Holm over all claims that could
+/// arise by chance, instructions by themselves.
 ///
 /// Blocks that an interruption left incomplete do not count. A figure without any measurement gives no toll; one that
 /// was measured but cannot be compared (a refused cell, a zero, a single block) gives a refused one with the reason,
-/// whose ratio, interval and difference are zero. Where a variant is not what its name says, as it has fewer records
-/// than its batch takes, there is no toll and none in Holm's family.
+/// whose ratio, interval and difference are zero. Where a variant's mode is not in effect, since there are fewer
+/// records than its batch takes, there is no toll, and Holm's family does not count it.
 pub fn compute(run: &RunResult) -> Vec<Toll> {
     let experiment = &run.experiment;
     let baseline = |variant: &Variant| {
@@ -121,7 +121,7 @@ pub fn block_log_ratios(run: &RunResult, toll: &Toll) -> Vec<f64> {
     }
 }
 
-/// Adds what is found of a run's tolls to what was found of its cells.
+/// Adds the findings about a run's tolls to those about its cells.
 pub fn add_doubts(validity: &mut Vec<Validity>, tolls: &[Toll]) {
     for doubt in ranks::disagreements(tolls).into_iter().chain(drifting::drifts(tolls)) {
         // That nothing was found is then no longer true.

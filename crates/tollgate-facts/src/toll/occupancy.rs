@@ -10,7 +10,7 @@ use crate::rules::CORES_BUSY_MAX;
 /// Users bind if this share of them is being served on average, while nobody waits. It is not higher, since a pass
 /// begins with a list that one of them gets alone.
 pub const SERVED_SHARE_MIN: f64 = 0.6;
-/// Work processes that are held for more round trips of the database than this compute, or wait for a core.
+/// Work processes that are busy longer than this many round trips of the database compute, or wait for a core.
 const ROUND_TRIPS_MAX: f64 = 3.0;
 
 /// Looks at one gateway during the trials of one cell; means and shares are sums until `found` is called.
@@ -71,7 +71,7 @@ impl Seen {
 
 /// The limit that binds, the number that decided, and its bound. If both limits are used up it is the work processes:
 /// they are further in, and more connections would only wait there. Busy cores bind if nobody waits for either limit;
-/// if somebody does only if work processes are held for long, as freeing them would then take a core.
+/// if somebody does, only if work processes are occupied for long, as freeing them would then take a core.
 fn binding(found: &Occupancy, round_trip_ms: f64) -> (Binding, f64, f64) {
     let cores = found.cores_busy_share;
     let (processes, connections) = (found.work_processes_full_share, found.connections_full_share);

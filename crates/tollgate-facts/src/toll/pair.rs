@@ -20,7 +20,7 @@ const UNSEEN_P_MIN: f64 = 0.1;
 /// Logarithms by block.
 pub(super) type Logs = BTreeMap<u32, f64>;
 
-/// Two variants at one level, the second being what the first is divided by.
+/// Two variants at one level; the second is the divisor of the first.
 pub(crate) struct Pair<'a> {
     pub(super) run: &'a RunResult,
     pub(super) variant: &'a str,
@@ -64,7 +64,7 @@ impl<'a> Pair<'a> {
         Pair { run, variant, baseline, level, over, trials }
     }
 
-    /// Every variant that has a counterpart, with it, at all levels at which both are what their names say.
+    /// Every variant that has a counterpart, with it, at all levels at which the modes of both are in effect.
     pub(super) fn all(
         run: &'a RunResult,
         counterpart: impl Fn(&Variant) -> Option<(&'a Variant, Over)>,

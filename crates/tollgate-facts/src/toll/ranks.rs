@@ -17,7 +17,7 @@ pub fn disagreements(tolls: &[Toll]) -> Vec<Validity> {
     tolls.iter().filter_map(of).collect()
 }
 
-/// In which figure, over which baseline and how the two tests disagree; nothing where they do not.
+/// The disagreement of the two tests, with its figure and baseline; `None` if they agree.
 pub fn words(toll: &Toll) -> Option<String> {
     let note = toll.note.as_deref().filter(|_| toll.do_ranks_disagree())?;
     Some(format!("{} over {}: {note}", named(toll.figure), toll.baseline))

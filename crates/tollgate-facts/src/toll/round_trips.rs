@@ -19,8 +19,8 @@ const RESIDUAL_SHARE_MAX: f64 = 0.15;
 /// Round trips by the slope that differ from those counted by more than this share are doubtful.
 const SEEN_SHARE_MAX: f64 = 0.1;
 
-/// The costs of each variant in each way of encrypting; none where the levels do not say how far. Refused cells do not
-/// count; what marked ones were marked for is carried.
+/// The costs of each variant in each way of encrypting; none where the levels have no distance. Refused cells do not
+/// count; the marks of marked ones are carried over.
 pub fn costs(run: &RunResult) -> Vec<RoundTripCost> {
     let mut ways: Vec<&NamedLevel> = Vec::new();
     for named in run.experiment.named_levels.iter().filter(|named| named.round_trip_ms.is_some()) {
@@ -93,7 +93,7 @@ mod tests {
         costs(run).into_iter().find(|cost| cost.variant == "https-new" && cost.way == "TLS 1.3, P-256")
     }
 
-    /// A run without noise: trials at each length take what `time_ms` says.
+    /// A run without noise: trials at each length take the time that `time_ms` returns.
     fn afar(time_ms: impl Fn(f64) -> f64) -> RunResult {
         let mut run = fixture::encryption_afar();
         run.validity.clear();

@@ -1,7 +1,7 @@
-//! Groups of figures whose claims are adjusted for their number together: instructions measure once more what CPU time
-//! measures, and are a family of claims by themselves.
+//! Groups of figures whose claims are adjusted for their number together: instructions measure the same as CPU time,
+//! and are a family of claims by themselves.
 //!
-//! So a machine whose processor counts makes no claim of time or CPU harder than one whose does not.
+//! So the claims about time or CPU are as strict on a machine whose processor counts instructions as on any other.
 
 use crate::results::Figure;
 

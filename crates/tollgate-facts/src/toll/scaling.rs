@@ -144,8 +144,8 @@ fn resampled(levels: &[(u64, Blocks)], seed: u64) -> Vec<Law> {
     (0..RESAMPLINGS).filter_map(&mut law).collect()
 }
 
-/// The mean of as many blocks, drawn from these. Such means vary by sqrt((n - 1) / n) of what means of n new blocks do,
-/// so the distance from their own mean is stretched by as much.
+/// The mean of equally many blocks, drawn from these. Such means vary by sqrt((n - 1) / n) of the deviation of means of
+/// n new blocks, so the distance from their own mean is stretched accordingly.
 fn drawn(blocks: &[f64], random: &mut ChaCha8Rng) -> f64 {
     let count = blocks.len() as f64;
     let own = blocks.iter().sum::<f64>() / count;
@@ -154,7 +154,7 @@ fn drawn(blocks: &[f64], random: &mut ChaCha8Rng) -> f64 {
     own + (drawn - own) * stretch
 }
 
-/// The geometric mean of what the logarithms are of.
+/// The geometric mean, from logarithms.
 fn typical(logarithms: &[f64]) -> f64 {
     (logarithms.iter().sum::<f64>() / logarithms.len().max(1) as f64).exp()
 }
@@ -202,7 +202,7 @@ mod tests {
         assert!(covering >= 90, "{covering} of 100");
     }
 
-    /// In how many runs of a law that is identified in all of them the knee lies in its interval.
+    /// Number of runs, of a law that is identified in all of them, whose interval contains the knee.
     fn covering(seeds: u64) -> u32 {
         let truth = (0.98_f64 / 1e-5).sqrt();
         let mut covering = 0;

@@ -1,8 +1,8 @@
 //! Removes the effect of time that the host stole from the log ratios of times and CPU times by regression.
 //!
-//! It takes from the time that passes, from a layer and from its baseline alike, so that the ratio at equal theft is the
-//! layer's. Whether it is taken out is decided by the theft alone, before any ratio is looked at: where ratios decide, equals
-//! differ too often. Deliberately not taken out is what is a part of the time itself, such as what threads waited for a core.
+//! It takes from the time that passes, from a layer and from its baseline alike, so that the ratio at equal theft is
+//! the layer's. The theft alone decides on its removal, before any ratio is examined: if ratios decided, equals would
+//! differ too often. Parts of the time itself, such as waits of threads for a core, are not removed.
 
 use super::pair::{Logs, Over, Pair};
 use crate::results::{Figure, Theft, Trial};
@@ -12,7 +12,7 @@ use crate::stats::{Interval, by_key, mean};
 /// A host that steals less of the cores' time explains nothing, and its slope costs a degree of freedom.
 const SHARE_MIN: f64 = 0.02;
 
-/// Log ratios without what goes along with theft.
+/// Log ratios without the effect of theft.
 pub(super) struct Without {
     pub(super) ratios: Logs,
     pub(super) over_blocks: Interval,

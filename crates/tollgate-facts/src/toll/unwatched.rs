@@ -1,8 +1,8 @@
 //! The rules of CPU time that was not watched: a process that one of two variants asks and the other does not, and other
 //! programs that used more CPU time beside one of them.
 //!
-//! A proxy that passes requests on looks cheap if its backend is not watched. What other programs of the machine use by
-//! themselves is as much beside either of them, block by block.
+//! A proxy that passes requests on looks cheap if its backend is not watched. Independent programs of the machine use
+//! about the same beside either of them, block by block.
 
 use super::pair::{Logs, Pair};
 use crate::results::{Piece, Trial, Unwatched};

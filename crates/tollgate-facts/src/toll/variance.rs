@@ -2,7 +2,7 @@
 //! blocks of a start (their connections, slower moods), and starts of the servers.
 //!
 //! A nested analysis of variance of the stored trials, by moments: each level's mean square less what the level below
-//! explains, and 0 where that is more. It deliberately corrects nothing: the interval includes all of it already.
+//! explains, and 0 where that is more. It corrects nothing: the interval includes all of it already.
 
 use statrs::distribution::{ContinuousCDF, FisherSnedecor};
 

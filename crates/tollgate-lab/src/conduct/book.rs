@@ -1,19 +1,19 @@
-//! What a run knows beside its result and what its kind keeps of each cell.
+//! A run's own record, beside its result and its kind's record of each cell.
 
 use tollgate_facts::results::{RunResult, Validity};
 use tollgate_facts::threshold::{self, Threshold};
 use tollgate_facts::toll;
 
-/// What is told apart from trials.
+/// Facts that are reported apart from trials.
 #[derive(Debug, Default)]
 pub(crate) struct Book {
-    /// How many trials there are that the result does not keep one by one.
+    /// The number of trials that the result does not list one by one.
     pub(crate) further: usize,
-    /// Faults that belong to no number, such as a death.
+    /// Faults that belong to no figure, such as the death of a subject.
     pub(crate) faults: Vec<Validity>,
 }
 
-/// Adds to a result that has its cells the tolls, what is doubted of them, and what comes of the thresholds.
+/// Adds to a result with cells its tolls, the doubts about them, and the results of the thresholds.
 pub(crate) fn judge(thresholds: &[Threshold], result: &mut RunResult) {
     result.tolls = toll::compute(result);
     toll::add_doubts(&mut result.validity, &result.tolls);

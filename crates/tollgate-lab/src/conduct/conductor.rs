@@ -1,7 +1,7 @@
-//! The conductor of a run: blocks are measured in their order, the result is stored as it grows, and stands whatever
+//! The conductor of a run: measures blocks in their order and stores the growing result, which stays valid whatever
 //! happens later.
 //!
-//! What it deliberately does not do: print (an [`Observer`] is told), or know what is measured: that is the kind's.
+//! It does not print (an [`Observer`] is notified) and does not know how to measure: that is the kind's.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -21,37 +21,38 @@ use crate::{judge, probe};
 use tollgate_facts::results::{self, FORMAT, RunResult, State, Trial};
 use tollgate_facts::stats::sequential::Looking;
 
-/// What a run left.
+/// The outcome of a run.
 #[derive(Debug)]
 pub struct RunOutcome {
-    /// The result as it is stored.
+    /// The stored result.
     pub result: RunResult,
-    /// The folder that holds `result.json`.
+    /// The folder of `result.json`.
     pub directory: PathBuf,
-    /// How it ended.
+    /// The way in which it ended.
     pub ending: Ending,
 }
 
-/// How a run ended.
+/// The way in which a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
     /// Everything planned was measured.
     Complete,
-    /// It was told to stop; what was measured stands.
+    /// It was asked to stop; the measurements so far are kept.
     Interrupted,
-    /// A subject failed; what was measured stands.
+    /// A subject failed; the measurements so far are kept.
     SubjectFailed,
-    /// The lab could not go on or not store the result, such as on a full disk; what was measured is still shown.
+    /// The lab could not go on or not store the result, such as on a full disk; the measurements so far are still
+    /// shown.
     LabFailed,
 }
 
-/// Why a run ends before its plan.
+/// Reason for a run to end before its plan.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Halt {
-    /// It was told to.
+    /// It was asked to stop.
     #[error("it was interrupted")]
     Stopped,
-    /// What is measured failed: who does the work of which variant, at which level, and how.
+    /// The subject failed: the kind of subject, its variant, the level, and the failure.
     #[error("the {doer} `{variant}` {how}")]
     Subject { doer: &'static str, variant: String, level: u64, how: String },
     /// The lab itself cannot go on.
@@ -61,35 +62,35 @@ pub(crate) enum Halt {
 
 /// A kind of experiment while it is run.
 pub(crate) trait Kind: Sized {
-    /// What is measured while it is there.
+    /// The subjects, while they are running.
     type Subjects;
 
-    /// What a variant's work is done by, in words before its name.
+    /// The noun for a subject in messages, before the variant's name.
     const DOER: &'static str;
 
-    /// When the result is stored.
+    /// The times at which the result is stored.
     const STORES: Stores = Stores::EachBlock;
 
     /// Measures everything, by [`Conductor::measure`] for blocks.
     fn measure(run: &mut Conductor<'_, Self>) -> Result<(), Halt>;
 
-    /// Begins what is measured anew, for blocks of this level.
+    /// Restarts the subjects, for blocks of this level.
     fn begin_anew(_run: &mut Conductor<'_, Self>, _subjects: &mut Self::Subjects, _level: u64) -> Result<(), Halt> {
         Ok(())
     }
 
-    /// Measures one trial, and writes it down.
+    /// Measures one trial and records it.
     fn trial(run: &mut Conductor<'_, Self>, subjects: &mut Self::Subjects, turn: Turn<'_>) -> Result<(), Halt>;
 
-    /// Whether what was not measured at all for this reason has no result either.
+    /// Whether a run that ended for this reason before its first trial has no result.
     fn leaves_nothing(halt: &Halt) -> bool {
         matches!(halt, Halt::Subject { .. })
     }
 
-    /// Puts cells, doubts and series into a result that has trials, faults and gaps, and none of those.
+    /// Adds cells, doubts and series to a result that has only trials, faults and gaps.
     fn fill(run: &mut Conductor<'_, Self>);
 
-    /// Adds what is computed from tolls, each time it is stored.
+    /// Adds what is computed from tolls, at each save.
     fn conclude(_run: &mut Conductor<'_, Self>) {}
 
     /// Adds what is computed once, at the end.
@@ -108,7 +109,7 @@ pub(crate) struct Turn<'b> {
 }
 
 impl Turn<'_> {
-    /// Its trial, which began so long after the run, without what is found in it.
+    /// Its trial, begun at this offset from the start of the run; its findings are still to be filled in.
     pub(crate) fn trial(self, variant: &str, began: Duration) -> Trial {
         Trial {
             variant: variant.to_owned(),
@@ -122,37 +123,37 @@ impl Turn<'_> {
     }
 }
 
-/// When the result is stored.
+/// The times at which the result is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stores {
-    /// Behind each trial.
+    /// After each trial.
     EachTrial,
-    /// Behind each block, where there are many trials.
+    /// After each block, where there are many trials.
     EachBlock,
 }
 
-/// Since when trials are measured, for what is likely left.
+/// Times and counts of trials, to estimate the remaining time.
 #[derive(Debug)]
 struct Clock {
     began: Instant,
-    /// Trials before that.
+    /// Trials before the start of this clock.
     before: usize,
-    /// Time that went into beginning anew, and how often that was.
+    /// Total time of restarts, and their number.
     aside: (Duration, u32),
-    /// How often it is still to come.
+    /// The number of restarts still to come.
     beginnings_left: u32,
-    /// Trials in all.
+    /// Total number of trials.
     planned: usize,
 }
 
 impl Clock {
-    /// Begins now, with so many trials done of those planned.
+    /// Starts the clock now, after `before` trials of those planned.
     fn new(before: usize, planned: usize) -> Clock {
         Clock { began: Instant::now(), before, aside: (Duration::ZERO, 0), beginnings_left: 0, planned }
     }
 
-    /// What is likely left after this time and so many trials, where beginning anew takes as long as it took, at first
-    /// about as long as the `warm_up`.
+    /// The estimated remaining time after this time and this many trials. A restart is assumed to take its mean time so
+    /// far, or `warm_up` if there was none yet.
     fn left(&self, elapsed: Duration, done: usize, warm_up: Duration) -> Duration {
         let (aside, beginnings) = self.aside;
         let each = elapsed.saturating_sub(aside) / (done.saturating_sub(self.before) as u32).max(1);
@@ -161,10 +162,10 @@ impl Clock {
     }
 }
 
-/// A run under way.
+/// A run in progress.
 pub(crate) struct Conductor<'a, K> {
     pub(crate) options: &'a RunOptions,
-    /// What is measured, with what became known meanwhile.
+    /// The experiment, with what became known during the run.
     pub(crate) experiment: Experiment,
     pub(crate) plan: Plan,
     pub(crate) cores: Cores,
@@ -174,18 +175,18 @@ pub(crate) struct Conductor<'a, K> {
     pub(crate) result: RunResult,
     pub(crate) book: Book,
     clock: Clock,
-    /// What it is a run of.
+    /// The kind of experiment.
     pub(crate) kind: K,
 }
 
-/// A run that begins: what it is a run of is not there yet.
+/// A run at its beginning: its kind is not yet set.
 pub(crate) type Beginning<'a> = Conductor<'a, ()>;
 
 impl<'a> Beginning<'a> {
     /// Chooses the folder of the result, the cores, and the seed of every order.
     ///
     /// # Errors
-    /// That the folder cannot be the result's.
+    /// The folder cannot be used for the result.
     pub(crate) fn new(
         options: &'a RunOptions,
         plan: Plan,
@@ -200,7 +201,7 @@ impl<'a> Beginning<'a> {
         Ok(Conductor { options, experiment, plan, cores, observer, stop, store, result, book, clock, kind: () })
     }
 
-    /// The run of a kind, with its variants as results have them, and the network in words.
+    /// Makes the run of a kind, with its variants as in results, and the network in words.
     pub(crate) fn of<K: Kind>(self, kind: K, variants: Vec<results::Variant>, network: String) -> Conductor<'a, K> {
         let Conductor { options, experiment, plan, cores, observer, stop, store, mut result, book, clock, kind: () } =
             self;
@@ -214,10 +215,10 @@ impl<'a> Beginning<'a> {
 }
 
 impl<K: Kind> Conductor<'_, K> {
-    /// Measures all, as far as it gets, and stores the result with its ending.
+    /// Measures everything, as far as possible, and stores the result with its ending.
     ///
     /// # Errors
-    /// Why nothing was measured.
+    /// The reason that nothing was measured.
     pub(crate) fn conduct(mut self) -> Result<RunOutcome, RunError> {
         // Only now: the result says how many cores the machine lent us, not how many this thread keeps.
         let _on_generator_cores = self.cores.pin_to_generator();
@@ -265,7 +266,7 @@ impl<K: Kind> Conductor<'_, K> {
         self.result.trials.len() + self.book.further
     }
 
-    /// From here on so many trials are measured in all.
+    /// Sets the total number of trials from here on.
     pub(crate) fn plan_trials(&mut self, planned: usize) {
         self.clock = Clock::new(self.trials(), planned);
     }
@@ -327,12 +328,12 @@ impl<K: Kind> Conductor<'_, K> {
         self.store.write_result(&self.result).map_err(Halt::Ours)
     }
 
-    /// Nothing, unless the run is to stop.
+    /// Returns an error if the run is to stop.
     pub(crate) fn goes_on(&self) -> Result<(), Halt> {
         if self.stop.is_stopped() { Err(Halt::Stopped) } else { Ok(()) }
     }
 
-    /// Why a trial of a variant has no end.
+    /// Returns why a trial of a variant did not finish.
     pub(crate) fn broken(&self, variant: usize, level: u64, broken: Broken) -> Halt {
         match broken {
             Broken::Stopped => Halt::Stopped,
@@ -340,7 +341,7 @@ impl<K: Kind> Conductor<'_, K> {
         }
     }
 
-    /// A failure of what is measured.
+    /// Returns a failure of the subject.
     pub(crate) fn failed_at(&self, variant: usize, level: u64, how: String) -> Halt {
         let variant = self.experiment.variants[variant].name.clone();
         Halt::Subject { doer: K::DOER, variant, level, how }
@@ -351,7 +352,7 @@ fn text(time: jiff::Timestamp) -> String {
     time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
-/// The result before it is known of which variants it is.
+/// The result before its variants are known.
 fn blank(options: &RunOptions, plan: &Plan, cores: &Cores, started: jiff::Timestamp) -> RunResult {
     let experiment = &options.experiment;
     let heading = experiment.heading;

@@ -1,7 +1,7 @@
-//! A program that ends by itself: it is started on the subjects' cores, waited for, and told by its status, its output, its
-//! time and what the kernel says that it used.
+//! A program that ends by itself: starts it on the subjects' cores, waits for it, and reports its status, output, time
+//! and the kernel's account of its resources.
 //!
-//! What it deliberately does not do: know what the program is.
+//! It does not know what the program does.
 
 use std::io::{self, Read};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -18,48 +18,48 @@ use crate::cores::Cores;
 use crate::probe;
 use crate::subject::ended;
 
-/// So often it is looked at while it lasts.
+/// Interval at which it is checked while it runs.
 const LOOK_EVERY: Duration = Duration::from_millis(25);
-/// Bytes of what it prints that are read.
+/// The most bytes of its output that are read.
 const OUTPUT_BYTES_MAX: u64 = 1 << 20;
-/// What it printed is waited for so long behind its end.
+/// Time limit for reading its output after its end.
 const READ_WITHIN: Duration = Duration::from_secs(1);
-/// Characters of its last words that are quoted.
+/// Maximum number of characters quoted from the end of its output.
 const WORDS_MAX: usize = 600;
 
-/// A program's memory is told where it is more than that of this process by such a part.
+/// A program's memory is reported if it exceeds that of this process by at least one part in this many.
 const OWN_PART: u64 = 8;
 
-/// What is run, and what is expected of it.
+/// The command and what is expected of it.
 pub(crate) struct Finite<'a> {
     pub(crate) command: Command,
     pub(crate) cores: &'a Cores,
     pub(crate) stop: &'a StopFlag,
-    /// If it lasts longer, it is ended.
+    /// Time limit, after which it is killed.
     pub(crate) longest: Duration,
-    /// The exit status that is no failure.
+    /// The exit status that counts as success.
     pub(crate) status: i32,
 }
 
-/// What one run of it was.
+/// The result of one execution.
 #[derive(Debug)]
 pub(crate) struct Finished {
-    /// What it printed.
+    /// Its output.
     pub(crate) output: String,
-    /// From its start until its end was seen.
+    /// Time from its start until its end was seen.
     pub(crate) wall: Duration,
     /// CPU time of it and of all its children that it waited for.
     pub(crate) cpu: Duration,
-    /// The largest resident memory of one of them, in bytes; absent where it is hardly more than what this process had when
-    /// it started it, since the kernel counts that for a new process, too.
+    /// The largest resident memory of one of them, in bytes. Absent where it hardly exceeds this process's own when it
+    /// started it, since the kernel counts that for a new process, too.
     pub(crate) memory_bytes_max: Option<u64>,
 }
 
 impl Finite<'_> {
-    /// Runs it by a process that `spawn` starts, and hands `look` its number now and then.
+    /// Runs it by a process that `spawn` starts, and passes its process id to `look` now and then.
     ///
     /// # Errors
-    /// That it was stopped, or how it failed.
+    /// It was stopped, or failed.
     pub(crate) fn run(
         mut self,
         spawn: impl FnOnce(&mut Command) -> io::Result<Child>,
@@ -95,7 +95,7 @@ impl Finite<'_> {
         Ok(Finished { output, wall, cpu, memory_bytes_max })
     }
 
-    /// Waits until it has ended, and looks at it now and then.
+    /// Waits until it has ended, and calls `look` now and then.
     fn wait(&self, process: &Child, began: Instant, mut look: impl FnMut(u32)) -> Result<(), Broken> {
         let failed = |error: Errno| Broken::Failed(format!("cannot be watched: {error}"));
         let pidfd = pidfd_open(Pid::from_child(process), PidfdFlags::empty()).map_err(failed)?;
@@ -136,7 +136,7 @@ fn reap(process: &Child) -> io::Result<(ExitStatus, Duration, u64)> {
     Ok((ExitStatus::from_raw(status), time(used.ru_utime) + time(used.ru_stime), memory_bytes))
 }
 
-/// Reads to the end on a thread of its own, so that nobody waits for a reader.
+/// Reads to the end on a thread of its own, so that the caller does not wait for a reader.
 fn read(pipe: Option<impl Read + Send + 'static>) -> Receiver<String> {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {

@@ -1,12 +1,12 @@
 //! Looks at a run under way: whether its tolls are narrow enough for it to stop.
 //!
-//! What it deliberately does not do: look at what the tolls say. A run that stops as soon as something is significant finds
-//! something in too many runs.
+//! It does not look at the size of tolls: a run that stops as soon as something is significant finds something in too
+//! many runs.
 
 use tollgate_facts::results::{Figure, RunResult, TollVerdict};
 use tollgate_facts::stats::sequential;
 
-/// Whether the run may stop after so many blocks of each level; notes the look, where it is time for one.
+/// Whether the run may stop after this many blocks of each level; notes the look, if one is due.
 pub(crate) fn is_enough(run: &mut RunResult, blocks: u32) -> bool {
     let (Some(looks), Some(number)) = (&mut run.settings.looks, sequential::interim_look(blocks)) else { return false };
     // Bytes hardly vary, of what is refused or joint nothing is claimed, and a processor that counts instructions makes no

@@ -1,7 +1,6 @@
-//! What every run has, whatever kind it is of: what it is asked, whom it tells, its book, its folder, and the one conductor
-//! of its blocks.
+//! The common parts of all kinds of runs: options, observer, book, folder, and the one conductor of blocks.
 //!
-//! What it deliberately does not do: know how anything is measured (see [`crate::kinds`]).
+//! It does not know how anything is measured (see [`crate::kinds`]).
 
 pub(crate) mod book;
 pub(crate) mod conductor;

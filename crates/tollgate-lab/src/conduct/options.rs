@@ -1,4 +1,4 @@
-//! What a run is asked, whom it tells, and why it may refuse.
+//! Options of a run, its observer, and its errors.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -12,41 +12,42 @@ use crate::plan::PlanOptions;
 use crate::subject::{Peer, PostgresError};
 use crate::traffic::request::{AnswerLength, OwnRequest};
 
-/// What a run is asked.
+/// The options of a run.
 #[derive(Debug, Clone, Default)]
 pub struct RunOptions {
     /// The experiment.
     pub experiment: Experiment,
-    /// How much of it.
+    /// The extent and its overrides.
     pub plan: PlanOptions,
     /// The folder of the result; absent: `runs/<experiment>-<time>`.
     pub out: Option<PathBuf>,
-    /// `--subject VARIANT=URL`: what is measured instead of the file's. A URL without a path keeps the variant's path.
+    /// `--subject VARIANT=URL`: a URL that replaces the file's subject. A URL without a path keeps the variant's path.
     pub subjects: Vec<(String, String)>,
     /// `--subjects`: the peers that variants of the experiment name.
     pub peers: Vec<Peer>,
-    /// `--serve-arg`: further arguments of tollgate's own gateway, behind those of the experiment.
+    /// `--serve-arg`: further arguments of tollgate's own gateway, after those of the experiment.
     pub serve_arguments: Vec<String>,
-    /// `--subject-pid VARIANT=PID`: whose CPU and memory are watched; several for one variant are added up.
+    /// `--subject-pid VARIANT=PID`: processes whose CPU time and memory are measured; several for one variant are added
+    /// up.
     pub subject_pids: Vec<(String, u32)>,
-    /// What is asked of the user's subjects in the place of what the experiment says.
+    /// The request to the user's subjects, instead of the experiment's.
     pub own_request: OwnRequest,
     /// `--header`: fields of every request, in order.
     pub headers: Vec<(String, String)>,
-    /// `--basic`: user and password, sent at once.
+    /// `--basic`: user and password, sent with every request.
     pub basic: Option<(String, String)>,
-    /// `--insecure` and `--ca`: how TLS is spoken with the user's subjects.
+    /// `--insecure` and `--ca`: TLS settings for the user's subjects.
     pub tls: ClientSettings,
     /// `--i-may-load`: hosts off loopback that may be loaded.
     pub may_load: Vec<String>,
-    /// `--i-may-empty`: hosts whose tables a run of inserts may empty, whatever stands in them.
+    /// `--i-may-empty`: hosts whose tables a run of inserts may empty, whatever they contain.
     pub may_empty: Vec<String>,
-    /// `--link`: what the network before a batch's database is made of; absent: the network is the user's own, and two saved
-    /// runs are compared.
+    /// `--link`: the kind of link before a batch's database; absent: the user's own network, where two saved runs are
+    /// compared.
     pub link: Option<LinkMode>,
-    /// `--database`: a PostgreSQL of the user's for a batch; absent: one is started.
+    /// `--database`: the user's PostgreSQL for a batch; absent: one is started.
     pub database: Option<String>,
-    /// Seed of every order; absent: drawn.
+    /// Seed of every order; absent: drawn at random.
     pub seed: Option<u64>,
     /// The command line as it is stored, secrets removed.
     pub command_line: Vec<String>,
@@ -57,7 +58,7 @@ pub struct RunOptions {
 }
 
 impl RunOptions {
-    /// An experiment as it stands, with the usual extent, on subjects that `serve_program` serves.
+    /// The unchanged experiment, with the usual extent, on subjects that `serve_program` serves.
     pub fn of(experiment: Experiment, serve_program: PathBuf) -> RunOptions {
         let own_request = OwnRequest { length: AnswerLength::AsFirst, ..OwnRequest::default() };
         let link = Some(LinkMode::default());
@@ -67,7 +68,7 @@ impl RunOptions {
     /// The peer that does the work of a variant; `None` where the experiment's own subject does.
     ///
     /// # Errors
-    /// That it is named and not there.
+    /// The named peer does not exist.
     pub(crate) fn peer(&self, variant: &Variant) -> Result<Option<&Peer>, String> {
         let Some(name) = &variant.peer else { return Ok(None) };
         let peer = self.peers.iter().find(|peer| peer.name == *name);
@@ -75,7 +76,7 @@ impl RunOptions {
     }
 }
 
-/// Told how a run goes on. Called between trials, never while one is measured.
+/// Is notified of the progress of a run, between trials, never during one.
 pub trait Observer {
     /// Something was done.
     fn progress(&self, progress: &Progress<'_>);
@@ -86,18 +87,18 @@ impl Observer for () {
     fn progress(&self, _: &Progress<'_>) {}
 }
 
-/// What was done.
+/// An event of a run.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Progress<'a> {
-    /// The plan stands.
+    /// The plan is made.
     Planned {
         /// Trials to come.
         trials: usize,
-        /// How long they take at least.
+        /// Their minimum total duration.
         duration: Duration,
     },
-    /// A subject is being started or asked whether it is there.
+    /// A subject is being started, or checked for being up.
     Starting {
         /// Name of the variant.
         variant: &'a str,
@@ -112,7 +113,7 @@ pub enum Progress<'a> {
         /// Name of the variant.
         variant: &'a str,
     },
-    /// There are workers: what they count can be read from here on, at any time.
+    /// The workers exist: from here on, their counters can be read at any time.
     Loading {
         /// Their counts, which grow from trial to trial.
         counters: &'a LiveCounters,
@@ -134,27 +135,27 @@ pub enum Progress<'a> {
         variant: &'a str,
         /// The level.
         level: u64,
-        /// What is likely left of the run.
+        /// Estimated remaining time of the run.
         left: Duration,
         /// Requests, or runs of a command, that it had answered in a second; absent where it took no time.
         per_second: Option<f64>,
     },
-    /// Something may be left on a subject of the user's that the run could not take away.
+    /// The run may have left something on a user's subject that it could not remove.
     Left {
-        /// What, where and why.
+        /// The message: subject, place and reason.
         what: &'a str,
     },
-    /// The run is over; the result stands.
+    /// The run is over; the result is final.
     Finished,
 }
 
-/// Why there is no result at all.
+/// Reason for there being no result at all.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RunError {
-    /// What was asked cannot be: the caller's command line or file.
+    /// The caller's command line or file asks for something impossible.
     #[error("{0}")]
     Usage(String),
-    /// It could be, but failed before anything was measured.
+    /// A valid request, which failed before anything was measured.
     #[error("{0}")]
     Failed(String),
 }

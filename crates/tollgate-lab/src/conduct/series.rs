@@ -1,4 +1,4 @@
-//! What is watched over time, kept to a bounded number of points of which the peaks stay.
+//! Values watched over time, reduced to a bounded number of points that keeps the peaks.
 
 use tollgate_facts::results::{Reading, Series, SubjectUse, Trial};
 use tollgate_facts::stats;
@@ -6,7 +6,7 @@ use tollgate_facts::stats;
 /// Most points of a series: as many as a chart can show.
 pub(crate) const POINTS_MAX: usize = 400;
 
-/// The series of one cell while they grow.
+/// The series of one cell, which grow during the run.
 #[derive(Debug, Default)]
 pub(crate) struct Growing(Vec<(Reading, Vec<(f64, f64)>)>);
 
@@ -19,7 +19,7 @@ impl Growing {
         }
     }
 
-    /// Adds how many cores a trial's subject and what is behind it kept busy.
+    /// Adds the number of cores that a trial's subject and its backend kept busy.
     pub(crate) fn add_cores(&mut self, trial: &Trial) {
         let used = [("subject-cpu-share", trial.subject_cpu_us), ("backend-cpu-share", trial.backend_cpu_us)];
         for (name, used_us) in used {
@@ -34,7 +34,7 @@ impl Growing {
         self.values(name).reduce(f64::max)
     }
 
-    /// The memory and the threads that were seen of a subject; absent where it could not be watched.
+    /// The observed memory and threads of a subject; absent where it could not be watched.
     pub(crate) fn subject(&self) -> Option<SubjectUse> {
         let memory = "subject-resident-memory";
         Some(SubjectUse {
@@ -53,7 +53,7 @@ impl Growing {
             .map(|(_, value)| *value)
     }
 
-    /// As it is stored.
+    /// The series in its stored form.
     pub(crate) fn stored(&self, variant: &str, level: u64) -> impl Iterator<Item = Series> {
         self.0.iter().map(move |(reading, points)| Series {
             variant: variant.to_owned(),
@@ -65,7 +65,7 @@ impl Growing {
     }
 }
 
-/// At most [`POINTS_MAX`] points: of neighbours the largest stays.
+/// At most [`POINTS_MAX`] points: of neighbours, the largest is kept.
 fn thinned(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let group = points.len().div_ceil(POINTS_MAX).max(1);
     let larger = |one: (f64, f64), other: (f64, f64)| if other.1 > one.1 { other } else { one };

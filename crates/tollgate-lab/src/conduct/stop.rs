@@ -1,18 +1,18 @@
-//! The flag by which a run is told to stop: set by a signal handler, looked at between units of work.
+//! The flag that asks a run to stop: set by a signal handler, checked between units of work.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Why a trial has no end.
+/// Reason for a trial not to finish.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Broken {
-    /// The run was told to stop.
+    /// The run was asked to stop.
     Stopped,
-    /// What is measured failed, and how.
+    /// The subject failed, with the failure.
     Failed(String),
 }
 
-/// Shared by whoever may stop a run and the run itself.
+/// A stop flag, shared by the run and its stoppers.
 #[derive(Debug, Clone, Default)]
 pub struct StopFlag(Arc<AtomicBool>);
 
@@ -22,12 +22,12 @@ impl StopFlag {
         StopFlag::default()
     }
 
-    /// Asks the run to stop soon and to keep what it has.
+    /// Asks the run to stop soon and to keep its measurements so far.
     pub fn stop(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Whether it was asked.
+    /// Whether a stop was requested.
     pub fn is_stopped(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }

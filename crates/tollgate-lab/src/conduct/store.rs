@@ -1,6 +1,6 @@
 //! The folder of a run: `result.json`, replaced as a whole each time, and `times.hlog`, one line more for each trial.
 //!
-//! Nothing is made before there is something to keep, and nothing half-written stays.
+//! Nothing is created before there is something to store, and no half-written file remains.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -18,9 +18,9 @@ use tollgate_facts::results::RunResult;
 pub const RESULT: &str = "result.json";
 /// Name of the histograms in the folder.
 pub const HISTOGRAMS: &str = "times.hlog";
-/// Where runs go that say nothing else.
+/// Default folder of runs.
 const RUNS: &str = "runs";
-/// Runs of one experiment begun in the same second.
+/// Maximum number of runs of one experiment begun in the same second.
 const SAME_SECOND_MAX: u32 = 1000;
 
 /// A run's folder.
@@ -31,7 +31,7 @@ pub(crate) struct Store {
 }
 
 impl Store {
-    /// Chooses the folder and makes sure that it holds no other run's result.
+    /// Chooses the folder and makes sure that it contains no other run's result.
     pub(crate) fn choose(asked: Option<&Path>, experiment: &str, started: jiff::Timestamp) -> Result<Store, RunError> {
         let directory = match asked {
             Some(directory) if directory.join(RESULT).exists() => {
@@ -52,7 +52,7 @@ impl Store {
         &self.directory
     }
 
-    /// Replaces the result: whoever reads it sees the old one or the new one.
+    /// Replaces the result: a reader sees either the old one or the new one.
     pub(crate) fn write_result(&self, result: &RunResult) -> Result<(), String> {
         let write = || -> io::Result<()> {
             fs::create_dir_all(&self.directory)?;
@@ -95,7 +95,7 @@ impl Store {
     }
 }
 
-/// The head of a log, as HdrHistogram's own tools read it.
+/// The header of a log, as HdrHistogram's own tools read it.
 const HEADER: &str = "#[Histogram log format version 1.3]\n\
     #Response times of valid answers in nanoseconds, one line for each trial, tagged variant@level;\n\
     #those of failed requests are tagged variant@level!failed\n\

@@ -1,6 +1,6 @@
-//! The rules about what every experiment says: names, levels, baselines, extents.
+//! The rules for the parts that all experiments share: names, levels, baselines, extents.
 //!
-//! It deliberately does not look at anything outside the text but for the files that it names.
+//! It looks at nothing outside the text except the files that it names.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -15,7 +15,7 @@ use crate::traffic::request::RequestShape;
 use tollgate_facts::names::did_you_mean;
 use tollgate_facts::results::{Answering, Distance, Published};
 
-/// Most words by which a sentence calls a variant.
+/// Maximum number of words in a variant's name within a sentence.
 const ANSWER_WORDS_MAX: usize = 8;
 
 impl Document<'_> {
@@ -27,12 +27,12 @@ impl Document<'_> {
         }
     }
 
-    /// The usual levels: users.
+    /// The usual levels: numbers of users.
     pub(crate) fn levels_of_users(&self) -> Result<Vec<u64>, ExperimentError> {
         self.levels(LEVEL_MAX)
     }
 
-    /// What every experiment says, with these levels; what only its kind knows is yet to be filled in.
+    /// The common part of every experiment, with these levels; the part of its kind is filled in later.
     pub(crate) fn experiment(&self, levels: Vec<u64>) -> Result<Experiment, ExperimentError> {
         let (checker, own) = (&self.checker, &self.own);
         checker.name(&own.name)?;
@@ -52,7 +52,7 @@ impl Document<'_> {
         })
     }
 
-    /// Adds what names levels and variants, once these are there.
+    /// Adds the parts that name levels and variants, once these exist.
     pub(crate) fn complete(self, mut experiment: Experiment) -> Result<Experiment, ExperimentError> {
         let all = self.variants.iter().chain([&self.top, &self.factor, &self.workload]);
         debug_assert!(all.into_iter().all(Table::is_taken), "a kind reads all keys that it says it has");
@@ -91,12 +91,12 @@ impl Document<'_> {
         Ok(experiment)
     }
 
-    /// Where an extent says how long a trial lasts.
+    /// The place of an extent's trial length.
     pub(crate) fn slice_span(&self) -> Option<Range<usize>> {
         self.own.extent.values().find_map(|extent| extent.slice_ms.as_ref().map(At::span))
     }
 
-    /// Where an extent says over which time users come.
+    /// The place of an extent's ramp-up time.
     pub(crate) fn ramp_span(&self) -> Option<Range<usize>> {
         self.own.extent.values().find_map(|extent| extent.ramp_ms.as_ref().map(At::span))
     }
@@ -133,7 +133,7 @@ impl Document<'_> {
 }
 
 impl Checker<'_> {
-    /// What the first sentence is about: variants and a level that are there.
+    /// The variants and the level of the headline, all of which exist.
     fn answering(&self, file: &At<Answering>, experiment: &Experiment) -> Result<Answering, ExperimentError> {
         let answer = file.as_ref();
         let fault = |message: &str, help: &str| Err(self.fault(file.span(), message, help));
@@ -187,7 +187,7 @@ impl Checker<'_> {
         Ok(checked)
     }
 
-    /// From a share to millionths.
+    /// Converts a share to millionths.
     fn equivalence(&self, share: &At<f64>) -> Result<u32, ExperimentError> {
         match *share.as_ref() * 1e6 {
             ppm if (1.0..=1e6).contains(&ppm) => Ok(ppm.round() as u32),
@@ -198,8 +198,8 @@ impl Checker<'_> {
         }
     }
 
-    /// Checks what an extent names, and notes which variants it leaves out: all but those that it names, from near and
-    /// from afar, and their baselines.
+    /// Checks the names in an extent, and notes the variants that it leaves out: all but those named, locally and
+    /// remotely, and their baselines.
     fn extent(&self, extent: Extent, file: &ExtentFile, experiment: &mut Experiment) -> Result<(), ExperimentError> {
         let known = &experiment.levels;
         if let Some(level) = file.levels.iter().flatten().find(|level| !known.contains(level.as_ref())) {

@@ -1,6 +1,6 @@
-//! What every check of an experiment's file needs: where a fault stands, and bounds of names and numbers.
+//! Common parts of all checks of an experiment's file: the place of a fault, and bounds of names and numbers.
 //!
-//! What it deliberately does not do: know what the file says.
+//! It does not know the keys of the file.
 
 use std::collections::BTreeSet;
 use std::fmt::Display;
@@ -11,12 +11,12 @@ use super::file::VariantFile;
 use super::files::Files;
 use super::values::At;
 
-/// Most users of a closed load: above it the ports of one address run short.
+/// Most users of a closed load: above it the ports of one address run out.
 pub const LEVEL_MAX: u64 = 20_000;
 /// Longest name.
 const NAME_LENGTH_MAX: usize = 64;
 
-/// An experiment's text, and where the files stand that it names.
+/// An experiment's text, and the place of the files that it names.
 #[derive(Clone, Copy)]
 pub(crate) struct Checker<'a> {
     pub(crate) text: &'a str,
@@ -43,7 +43,7 @@ impl Checker<'_> {
         self.files.read(name.as_ref()).map_err(|why| fault(&why))
     }
 
-    /// Names of things of one kind, each of which has its own.
+    /// Checks the names of things of one kind, each of which is unique.
     pub(crate) fn names<'n>(
         &self,
         what: &str,
@@ -75,7 +75,7 @@ impl Checker<'_> {
         }
     }
 
-    /// A fault of a variant in which something is missing.
+    /// A fault of a variant with a missing key.
     pub(crate) fn unsaid(&self, way: &VariantFile, what: &str, help: &str) -> ExperimentError {
         let message = format!("variant `{}` does not say {what}", way.name.as_ref());
         self.fault(way.name.span(), &message, help)

@@ -1,7 +1,6 @@
-//! An experiment as it is understood: what is compared with what, over which levels, by which work.
+//! A parsed experiment: the variants compared, the levels, and the work.
 //!
-//! What it deliberately does not do: read a file (see [`super::document`]), or know what a kind of experiment has of its
-//! own.
+//! It does not read a file (see [`super::document`]) or know the parts that only one kind has.
 
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,30 +19,30 @@ use super::file::{Extent, ExtentFile, PublishedTable};
 use super::values::At;
 use crate::traffic::request::RequestShape;
 
-/// The subject that is tollgate itself, among those of `--subjects`.
+/// The name of tollgate itself among the subjects of `--subjects`.
 pub const TOLLGATE: &str = "tollgate";
 
-/// What the list of kinds says of all experiments of a kind.
+/// The properties that all experiments of a kind share, from the list of kinds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Heading {
     /// Name of the kind.
     pub kind: &'static str,
-    /// What is swept.
+    /// The swept factor.
     pub factor: Factor,
     /// The unit of work in words.
     pub unit_of_work: &'static str,
-    /// What its figures are told of.
+    /// The piece of work that its figures refer to.
     pub piece: Piece,
 }
 
-/// What can be swept.
+/// A factor that can be swept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Factor {
     /// Its name in files and results.
     pub name: &'static str,
     /// The unit of its levels; empty where they have none.
     pub unit: &'static str,
-    /// What it is, in a sentence.
+    /// Its description, a sentence.
     pub about: &'static str,
 }
 
@@ -54,47 +53,47 @@ pub struct Experiment {
     pub name: String,
     /// The question in one sentence.
     pub question: String,
-    /// Who wrote it.
+    /// Its author.
     pub author: Author,
-    /// Of which kind it is.
+    /// The properties of its kind.
     pub heading: Heading,
     /// Its levels, ascending, none twice.
     pub levels: Vec<u64>,
-    /// What the levels mean where they are more than numbers; then there are no others.
+    /// Names of the levels where they are more than numbers; then there are no other levels.
     pub named_levels: Vec<NamedLevel>,
     /// Users at each level.
     pub users: Users,
-    /// How long the connections of users stay open.
+    /// The lifetime of the users' connections.
     pub connections: Connections,
     /// Half the width of the band of "no toll", in millionths; absent: the usual one.
     pub equivalence_ppm: Option<u32>,
     /// Round trip of the link of remote variants in milliseconds, where an extent does not say otherwise; absent where
     /// there are none.
     pub round_trip_ms: Option<u32>,
-    /// Further arguments of `tollgate serve`; `{folder}` in one is a folder of that process alone.
+    /// Further arguments of `tollgate serve`; `{folder}` in one is replaced by that process's own folder.
     pub subject_arguments: Vec<String>,
-    /// Its configuration; absent where it needs none of ours.
+    /// Its configuration; absent where it needs none from us.
     pub configuration: Option<Configuration>,
     /// Servers behind the subjects.
     pub backends: Vec<Backend>,
     /// The ways of doing it, in the order of the file.
     pub variants: Vec<Variant>,
-    /// What the file says of each extent; absent where it says nothing.
+    /// The file's settings of each extent; absent where it has none.
     pub(crate) extents: BTreeMap<Extent, ExtentFile>,
-    /// What is expected of the figures; each names what is there.
+    /// Thresholds of the figures; each names existing variants and levels.
     pub thresholds: Vec<tollgate_facts::threshold::Threshold>,
     /// Figures that others published.
     pub published: Vec<tollgate_facts::results::Published>,
     /// A whole table that others published.
     pub published_table: Option<PublishedTable>,
-    /// What the first sentence of a report is about; absent: its variants in their order.
+    /// The subject of a report's headline; absent: its variants in their order.
     pub answer: Option<results::Answering>,
-    /// What only its kind knows.
+    /// The part that only its kind knows.
     pub(crate) own: Own,
 }
 
-/// Who wrote an experiment: what a built-in one says of answers is said of our own subjects and of peers, not of a server
-/// that stands in their place.
+/// The author of an experiment: what a built-in one expects of responses applies to our own subjects and peers, not to
+/// a server that replaces them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Author {
     /// The user.
@@ -104,7 +103,7 @@ pub enum Author {
     Tollgate,
 }
 
-/// What only a kind of experiment knows: a value of a type of its own.
+/// The part that only a kind of experiment knows: a value of a type of its own.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Own(Option<Arc<dyn Any + Send + Sync>>);
 
@@ -119,41 +118,41 @@ impl Own {
     }
 }
 
-/// Users who ask at a level.
+/// Concurrent users at a level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Users {
-    /// As many as the level says.
+    /// The number given by the level.
     #[default]
     OfLevel,
     /// The same number at every level.
     Same(u32),
-    /// At a rate: so many at most.
+    /// At a rate: this maximum.
     AtMost(u32),
 }
 
-/// How long the connections of users stay open.
+/// The lifetime of the users' connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Display, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[display(rename_all = "kebab-case")]
 pub enum Connections {
-    /// For a block: both trials of a variant have the same ones, and the next block has others. They are opened, and asked
-    /// once, before anything counts. What connections differ by is then in every interval.
+    /// For a block: both trials of a variant have the same ones, and the next block has others. They are opened, and
+    /// asked once, before anything counts. Every interval then includes the differences between connections.
     PerBlock,
-    /// From one start of the subjects to the next one, also where these are servers that were there before.
+    /// From one start of the subjects to the next, also where these are servers that were running before.
     PerStart,
     /// From trial to trial, as long as the server lives.
     Kept,
-    /// For one trial: they are opened in the settling time before it, and closed behind it, so that a subject never has
-    /// others than those of the level at which it is measured. For `request` alone.
+    /// For one trial: they are opened in the settling time before it and closed after it, so that a subject has only
+    /// connections of the measured level. Only for `request`.
     PerTrial,
-    /// As its kind of work has them: nothing else can be asked of it.
+    /// As its kind of work requires: no other lifetime can be set.
     #[default]
     #[serde(skip)]
     OfKind,
 }
 
 impl Connections {
-    /// As results have it.
+    /// The name in results.
     pub(crate) fn stored(self) -> String {
         if self == Connections::OfKind { String::new() } else { self.to_string() }
     }
@@ -184,22 +183,22 @@ pub struct Backend {
 /// The configuration of our own gateway before the backends' URLs are filled in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Configuration {
-    /// Its file as the experiment's author knows it.
+    /// Path of its file, as the experiment's author writes it.
     pub source: PathBuf,
     /// Its text.
     pub text: String,
-    /// What it names: file names without folders, and texts.
+    /// Its parts: file names without folders, and texts.
     pub files: Vec<(String, String)>,
 }
 
 impl Configuration {
-    /// The text with each value, such as a backend's URL, in the place of its name.
+    /// The text with each name replaced by its value, such as a backend's URL.
     pub fn filled(&self, values: &[(String, String)]) -> String {
         values.iter().fold(self.text.clone(), |text, (name, value)| text.replace(&place(name), value))
     }
 }
 
-/// What stands for the URL of a backend.
+/// The placeholder of a backend's URL.
 pub(crate) fn place(backend: &str) -> String {
     format!("{{{backend}}}")
 }
@@ -213,57 +212,57 @@ pub struct Variant {
     pub title: String,
     /// Name of its baseline, which is another variant.
     pub baseline: Option<String>,
-    /// Where the work begins.
+    /// The place where the work begins.
     pub at: Location,
-    /// How it is asked and understood.
+    /// The form of its requests and the reading of its responses.
     pub request: RequestShape,
-    /// With which credentials it is asked, and how TLS is spoken with it.
+    /// Credentials and TLS settings of its requests.
     pub access: Access,
-    /// From how far away it is asked.
+    /// The distance from which it is requested.
     pub distance: Distance,
-    /// The peer that does the work instead of what the file names, as its subject file is called.
+    /// The peer that does the work instead of the file's subject, by the name of its subject file.
     pub peer: Option<String>,
     /// The backend that does the work, past any subject.
     pub backend: Option<String>,
-    /// At which rate it is asked, beside variants whose users wait; absent: as the levels say.
+    /// The rate of its requests, beside variants whose users wait; absent: as the levels say.
     pub model: Option<OpenModel>,
     /// The extents that do not measure it.
     pub(crate) left_out_of: BTreeSet<Extent>,
-    /// What only its kind knows.
+    /// The part that only its kind knows.
     pub(crate) own: Own,
 }
 
-/// Credentials and TLS of a variant's own. Secrets are named, and read when it is asked.
+/// A variant's own credentials and TLS settings. Secrets are named, and read at its first request.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Access {
-    /// The variable of the environment that holds user and password, with `:` between them.
+    /// The environment variable with user and password, separated by `:`.
     pub basic: Option<String>,
-    /// Header fields, each with the variable of the environment that holds its value.
+    /// Header fields, each with the environment variable of its value.
     pub headers: Vec<(String, String)>,
-    /// A PEM file of authorities that are trusted, too.
+    /// A PEM file of further trusted authorities.
     pub authorities: Option<PathBuf>,
-    /// How certificates are judged, if the command line does not say otherwise.
+    /// The check of certificates, if the command line does not override it.
     pub choice: TlsChoice,
 }
 
-/// Where a variant's work begins.
+/// The place where a variant's work begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Location {
     /// A path (and query) on tollgate's own gateway, started for the run.
     Gateway(String),
-    /// A whole URL of a server that is already there.
+    /// A whole URL of a server that is already running.
     Url(String),
-    /// On this machine and no server: what is done, in words.
+    /// On this machine and no server: the work, in words.
     Here(String),
 }
 
 impl Experiment {
-    /// The same experiment on several subjects at once: `tollgate` is what the file names, any other a peer, whose
-    /// variants have its name before their own. What a backend does past any subject stands once, before all of them.
-    /// The order is kept.
+    /// The same experiment on several subjects at once: `tollgate` is the subject of the file, any other is a peer,
+    /// whose variants have its name before their own. A direct backend variant appears once, before all of them. The
+    /// order is kept.
     ///
     /// # Errors
-    /// A subject that stands twice.
+    /// A subject that is named twice.
     pub fn on_subjects(mut self, subjects: &[String]) -> Result<Experiment, String> {
         if let Some((_, twice)) = (0..).zip(subjects).find(|(number, subject)| subjects[..*number].contains(subject)) {
             return Err(format!("subject `{twice}` stands twice"));
@@ -288,10 +287,10 @@ impl Experiment {
         Ok(self)
     }
 
-    /// The same with connections that stay open for so long.
+    /// The same with connections of this lifetime.
     ///
     /// # Errors
-    /// That its kind of work has none that could.
+    /// Its kind of work does not allow another lifetime.
     pub fn on_connections(mut self, connections: Connections) -> Result<Experiment, String> {
         let kind = self.heading.kind;
         match connections {
@@ -308,7 +307,7 @@ impl Experiment {
         }
     }
 
-    /// The same without the variants that `refuses` takes out, and without those that are compared with them.
+    /// The same without the variants that `refuses` selects, and without those compared with them.
     #[must_use]
     pub fn without(mut self, refuses: impl Fn(&Variant) -> bool) -> Experiment {
         let stays = |position: &usize| !self.lineage(*position).any(|position| refuses(&self.variants[position]));
@@ -323,12 +322,12 @@ impl Experiment {
         self.variants.iter().position(|known| known.name == *name)
     }
 
-    /// Position of a variant, of its baseline, and so on: baselines lead in no circle.
+    /// Positions of a variant, of its baseline, and so on; baselines form no circle.
     pub(crate) fn lineage(&self, position: usize) -> impl Iterator<Item = usize> {
         std::iter::successors(Some(position), |position| self.baseline(*position))
     }
 
-    /// Users who ask at a level.
+    /// Concurrent users at a level.
     pub fn users(&self, level: u64) -> u64 {
         match self.users {
             Users::OfLevel => level,
@@ -336,26 +335,26 @@ impl Experiment {
         }
     }
 
-    /// Users who ask at a level in the way of a variant: at a rate the most that may.
+    /// Concurrent users of a variant at a level; at a rate, the maximum.
     pub fn users_of(&self, variant: &Variant, level: u64) -> u64 {
         variant.model.as_ref().map_or(self.users(level), |model| model.users_max.into())
     }
 
-    /// Users who ask at each level alike; absent where levels are users, or say otherwise how many there are.
+    /// Number of users at every level; absent where levels are users, or define their number otherwise.
     pub fn fixed_users(&self) -> Option<u32> {
         if let Users::Same(users) = self.users { Some(users) } else { None }
     }
 
-    /// What its kind knows of it, if that is of this type.
+    /// The part that only its kind knows, if it is of this type.
     pub(crate) fn own<T: Any>(&self) -> Option<&T> {
         self.own.get()
     }
 
-    /// Positions of all variants that a name means: itself, and for the name that the file gives also those of other
-    /// subjects and from afar.
+    /// Positions of all variants with a name: the variant itself, and for a name in the file also those of other
+    /// subjects and remote ones.
     ///
     /// # Errors
-    /// The sentence that says which names there are.
+    /// A sentence with the known names.
     pub fn variants_named(&self, name: &str) -> Result<Vec<usize>, String> {
         let means = |variant: &Variant| variant.name == name || variant.base_name() == name;
         let found: Vec<usize> = (0..self.variants.len()).filter(|position| means(&self.variants[*position])).collect();
@@ -368,7 +367,7 @@ impl Experiment {
     /// The same with their baselines, and those of these.
     ///
     /// # Errors
-    /// The sentence that says which names there are.
+    /// A sentence with the known names.
     pub(crate) fn with_baselines(&self, name: &str) -> Result<Vec<usize>, String> {
         Ok(self.variants_named(name)?.into_iter().flat_map(|position| self.lineage(position)).collect())
     }
@@ -376,7 +375,7 @@ impl Experiment {
     /// Position of a variant.
     ///
     /// # Errors
-    /// The sentence that says which names there are.
+    /// A sentence with the known names.
     pub fn variant(&self, name: &str) -> Result<usize, String> {
         self.variants.iter().position(|variant| variant.name == name).ok_or_else(|| {
             let help = did_you_mean(name, self.variants.iter().map(|variant| variant.name.as_str()));
@@ -386,12 +385,12 @@ impl Experiment {
 }
 
 impl Variant {
-    /// What its kind knows of it, if that is of this type.
+    /// The part that only its kind knows, if it is of this type.
     pub(crate) fn own<T: Any>(&self) -> Option<&T> {
         self.own.get()
     }
 
-    /// As results have it that is measured on this subject, without what only its kind knows.
+    /// The variant as stored in results, measured on this subject, without the part that only its kind knows.
     pub(crate) fn stored(&self, subject: String) -> results::Variant {
         let Variant { name, title, baseline, distance, peer, backend, model, .. } = self.clone();
         let variant =
@@ -407,7 +406,7 @@ impl Variant {
         }
     }
 
-    /// Its name in the file, without the peer before it and the distance behind it.
+    /// Its name in the file, without the peer before it and the distance after it.
     pub fn base_name(&self) -> &str {
         let of_peer = |peer: &String| self.name.strip_prefix(peer.as_str())?.strip_prefix('-');
         let name = self.peer.as_ref().and_then(of_peer).unwrap_or(&self.name);

@@ -1,7 +1,6 @@
-//! An experiment's file as tables whose keys are taken by those who know them: all experiments some, and those of a kind
-//! some of their own.
+//! An experiment's file as tables. Each part takes its own keys: the common part of all experiments, and each kind.
 //!
-//! What it deliberately does not do: know any kind.
+//! It does not know any kind.
 
 use std::collections::BTreeSet;
 use std::mem;
@@ -34,7 +33,7 @@ pub(crate) enum TableName {
 }
 
 impl TableName {
-    /// Where its keys stand.
+    /// The place of its keys, in words.
     fn place(self) -> &'static str {
         match self {
             TableName::Top => "at the top of the file",
@@ -49,11 +48,11 @@ impl TableName {
 #[derive(Clone, Copy)]
 pub(crate) struct Keys {
     pub(super) table: TableName,
-    /// Describes them as an object.
+    /// The schema of the keys as one object.
     pub(super) schema: fn(&mut SchemaGenerator) -> Schema,
 }
 
-/// What all experiments say.
+/// Keys of all experiments.
 pub(super) const COMMON: &[Keys] = &[
     Keys::of::<ExperimentFile>(TableName::Top),
     Keys::of::<FactorFile>(TableName::Factor),
@@ -75,7 +74,7 @@ impl Keys {
     }
 }
 
-/// A table of which keys are taken.
+/// A table whose keys are taken out one type at a time.
 pub(super) struct Table<'a> {
     checker: Checker<'a>,
     name: TableName,
@@ -134,20 +133,20 @@ impl<'a> Table<'a> {
         self.keys.is_empty()
     }
 
-    /// The first of its keys that is none of these.
+    /// The first of its keys that is not in `known`.
     fn beyond(&self, known: &BTreeSet<String>) -> Option<(Range<usize>, String)> {
         let keys = self.keys.keys().filter(|key| !known.contains(key.as_ref().as_ref()));
         keys.map(|key| (key.span(), key.as_ref().to_string())).min_by_key(|(span, _)| span.start)
     }
 
-    /// Refuses a key that is none of these.
+    /// Refuses a key that is not in `known`.
     fn refuse_beyond(&self, known: &BTreeSet<String>) -> Result<(), ExperimentError> {
         let Some((span, key)) = self.beyond(known) else { return Ok(()) };
         let help = did_you_mean(&key, known.iter().map(String::as_str));
         Err(self.checker.fault(span, &format!("unknown key `{key}`"), &help))
     }
 
-    /// Refuses a key that means nothing to this kind, and says to which it would.
+    /// Refuses a key that has no meaning for this kind, and names the places where it has.
     fn refuse_others(&self, kind: &FileFormat, kinds: &[FileFormat]) -> Result<(), ExperimentError> {
         let known: BTreeSet<String> = kind.keys(self.name).into_iter().collect();
         let Some((span, key)) = self.beyond(&known) else { return Ok(()) };
@@ -169,29 +168,29 @@ impl<'a> Table<'a> {
     }
 }
 
-/// What a file may say of one kind of experiment.
+/// The file format of one kind of experiment.
 pub(crate) struct FileFormat {
     /// Name of the workload.
     pub(crate) workload: &'static str,
-    /// What it is, in a sentence.
+    /// Its description, a sentence.
     pub(crate) about: &'static str,
-    /// What is swept, and what follows from the kind.
+    /// The swept factor, and the other properties of the kind.
     pub(crate) heading: Heading,
-    /// What is said here in the place of keys that other kinds have; empty: nothing.
+    /// A hint about the keys used here instead of other kinds' keys; empty: none.
     pub(crate) instead: &'static str,
-    /// All that it may say beyond what all experiments say.
+    /// All keys beyond those of every experiment.
     pub(crate) keys: &'static [&'static [Keys]],
 }
 
 impl FileFormat {
-    /// The keys of a table: what all experiments say, and what this kind does.
+    /// The keys of a table: those of all experiments, and those of this kind.
     fn keys(&self, table: TableName) -> Vec<String> {
         let parts = COMMON.iter().chain(self.keys.iter().copied().flatten());
         parts.filter(|part| part.table == table).flat_map(|part| part.names()).collect()
     }
 }
 
-/// An experiment's file of which all tables are there, and all that every experiment says is taken.
+/// An experiment's file with all its tables; the keys of every experiment are taken out.
 pub(crate) struct Document<'a> {
     pub(crate) checker: Checker<'a>,
     pub(super) top: Table<'a>,
@@ -199,16 +198,16 @@ pub(crate) struct Document<'a> {
     pub(super) workload: Table<'a>,
     pub(super) variants: Vec<Table<'a>>,
     pub(super) own: ExperimentFile,
-    /// What is swept.
+    /// The swept factor.
     pub(crate) swept: FactorFile,
-    /// The ways of doing the work.
+    /// The variants.
     pub(crate) ways: Vec<VariantFile>,
-    /// Of which kind it is.
+    /// The properties of its kind.
     pub(crate) heading: Heading,
 }
 
 impl<'a> Document<'a> {
-    /// Reads the text, which is of one of these kinds.
+    /// Reads the text of a file of one of these kinds.
     pub(crate) fn read(
         text: &'a str,
         file: &'a str,
@@ -240,7 +239,7 @@ impl<'a> Document<'a> {
         Ok(Document { checker, top, factor, workload, variants, own, swept, ways, heading: kind.heading })
     }
 
-    /// The keys of `T` in a table of which there is one.
+    /// Takes the keys of `T` out of a table that exists once.
     pub(crate) fn take<T: DeserializeOwned + JsonSchema>(&mut self, table: TableName) -> Result<T, ExperimentError> {
         let table = match table {
             TableName::Factor => &mut self.factor,
@@ -250,28 +249,28 @@ impl<'a> Document<'a> {
         table.take()
     }
 
-    /// The keys of `T` of each variant.
+    /// Takes the keys of `T` out of each variant.
     pub(crate) fn each<T: DeserializeOwned + JsonSchema>(&mut self) -> Result<Vec<T>, ExperimentError> {
         self.variants.iter_mut().map(Table::take).collect()
     }
 
-    /// Where the workload stands.
+    /// The place of the workload.
     pub(crate) fn workload_span(&self) -> Range<usize> {
         self.workload.span.clone()
     }
 
-    /// Where the factor is named.
+    /// The place of the factor's name.
     pub(crate) fn factor_span(&self) -> Range<usize> {
         self.swept.name.span()
     }
 }
 
-/// All keys of a table that some kind has.
+/// All keys of a table over all kinds.
 fn keys(kinds: &[FileFormat], table: TableName) -> BTreeSet<String> {
     kinds.iter().flat_map(|kind| kind.keys(table)).collect()
 }
 
-/// Which of the kinds a file is of.
+/// The kind that a file is of.
 fn chosen<'k>(
     factor: &At<String>,
     named: &At<String>,
@@ -289,7 +288,7 @@ fn chosen<'k>(
     })
 }
 
-/// Refuses a name that is none of these.
+/// Refuses a name that is not in the list.
 fn known_name(
     name: &At<String>,
     known: impl Iterator<Item = &'static str>,
@@ -309,7 +308,7 @@ pub(super) fn distinct<T: Copy + Ord>(names: impl Iterator<Item = T>) -> Vec<T> 
     names.filter(|name| seen.insert(*name)).collect()
 }
 
-/// With what a key goes: other factors of the workload, else other workloads.
+/// The places where a key is allowed: other factors of the workload, else other workloads.
 fn goes_with(others: &[&FileFormat], workload: &str) -> String {
     let factors = others.iter().filter(|other| other.workload == workload);
     let factors: BTreeSet<String> =

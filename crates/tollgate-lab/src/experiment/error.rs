@@ -1,6 +1,6 @@
-//! What is wrong with an experiment's file, shown with file, line and the offending text.
+//! A fault of an experiment's file, shown with file, line and the offending text.
 //!
-//! It deliberately knows no rule about experiments.
+//! It knows no rule about experiments.
 
 use std::fmt;
 use std::ops::Range;
@@ -11,15 +11,15 @@ use tollgate_facts::names::did_you_mean;
 /// A fault in an experiment's text. `Display` prints the place with the offending text underlined.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExperimentError {
-    /// What was expected and what came.
+    /// The expected and the actual value.
     pub message: String,
-    /// What to do about it.
+    /// The remedy.
     pub help: Option<String>,
     /// The file as the user named it; for a built-in experiment its name.
     pub file: String,
     /// The whole text.
     pub text: String,
-    /// The offending bytes of the text; absent where the fault is what is missing.
+    /// The offending bytes of the text; absent where something is missing.
     pub span: Option<Range<usize>>,
 }
 
@@ -30,13 +30,13 @@ impl ExperimentError {
         self.span.as_ref().map(|span| before(span).iter().filter(|byte| **byte == b'\n').count() + 1)
     }
 
-    /// That nothing built in has this name.
+    /// An error: nothing built in has this name.
     pub(crate) fn unknown<'k>(what: &str, name: &str, known: impl IntoIterator<Item = &'k str>) -> ExperimentError {
         let help = format!("{}; a file of your own ends in `.toml`", did_you_mean(name, known));
         ExperimentError { help: Some(help), ..ExperimentError::whole(name, format!("there is no {what} `{name}`")) }
     }
 
-    /// A fault of a file as a whole.
+    /// A fault of a whole file.
     pub(crate) fn whole(file: &str, message: String) -> ExperimentError {
         ExperimentError { message, help: None, file: file.to_owned(), text: String::new(), span: None }
     }
@@ -69,9 +69,9 @@ impl fmt::Display for ExperimentError {
 
 impl std::error::Error for ExperimentError {}
 
-/// What is said of a number that is out of its bounds.
+/// The words in a message about a number out of bounds.
 pub(crate) const BOUNDS: &str = " is not from ";
-/// An array in what helps, of whatever is no number.
+/// The remedy's example of an array, except for numbers.
 const WORDS_LISTED: &str = "[\"one\", \"two\"]";
 
 /// The key whose value begins at this place.
@@ -80,7 +80,7 @@ fn key_before(text: &str, at: usize) -> Option<&str> {
     before.rsplit(|letter: char| !letter.is_ascii_alphanumeric() && !matches!(letter, '_' | '-')).next()
 }
 
-/// Words of serde and toml, and ours.
+/// Words of serde and toml, and their replacements.
 const WORDS: &[(&str, &str)] = &[
     ("missing field", "missing key"),
     ("invalid type: map", "invalid type: a table"),
@@ -94,7 +94,7 @@ const WORDS: &[(&str, &str)] = &[
     ("wanted string or table", "expected a name"),
 ];
 
-/// What helps where this was expected; the first one that a message ends with.
+/// Remedies by the end of a message; the first match is used.
 const REMEDIES: &[(&str, &str)] = &[
     ("a table, expected an array", "put it into brackets, or write its heading as `[[…]]`"),
     ("expected an array", "put it into brackets, such as `[\"one\", \"two\"]`"),
@@ -103,8 +103,8 @@ const REMEDIES: &[(&str, &str)] = &[
     ("expected a table", "write it in braces, or its keys below a heading in brackets"),
 ];
 
-/// Splits what serde says of a name or a type into a message and what helps. What our files say that they expect has that
-/// behind a semicolon.
+/// Splits serde's message about a name or a type into a message and a remedy. In our own messages, the remedy follows a
+/// semicolon.
 fn reword(message: &str) -> (String, Option<String>) {
     for kind in ["field", "variant"] {
         let Some(rest) = message.strip_prefix(&format!("unknown {kind} `")) else { continue };

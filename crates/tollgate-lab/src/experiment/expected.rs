@@ -1,6 +1,6 @@
-//! What an experiment's file expects of its figures, and what a command line adds to that.
+//! The thresholds of an experiment's file, and those that a command line adds.
 //!
-//! It deliberately judges no figure: that is [`tollgate_facts::threshold`], once there are some.
+//! It judges no figure: that is [`tollgate_facts::threshold`], once there are some.
 
 use super::checker::Checker;
 use super::description::{Experiment, Variant};
@@ -39,11 +39,11 @@ impl Checker<'_> {
 }
 
 impl Experiment {
-    /// Adds what the command line expects; all that it names must be measured. What the file expects of variants and levels
-    /// that this run leaves out is left out, too.
+    /// Adds the thresholds of the command line; all that they name must be measured. The file's thresholds for variants
+    /// and levels that this run leaves out are left out, too.
     ///
     /// # Errors
-    /// What it names and is not there.
+    /// The first name that does not exist.
     pub fn expect(
         &mut self,
         further: Vec<Threshold>,
@@ -59,7 +59,7 @@ impl Experiment {
     }
 }
 
-/// Whether a threshold is about these variants and levels.
+/// Whether a threshold is about some of these variants and levels.
 fn knows<'v>(
     variants: impl Iterator<Item = &'v Variant>,
     threshold: &Threshold,

@@ -1,7 +1,7 @@
-//! What the TOML file of every experiment says, of whatever kind it is, as a user writes it: what serde reads and
-//! `tollgate schema` describes.
+//! The common part of every experiment's TOML file, as a user writes it: serde reads it, and `tollgate schema`
+//! describes it.
 //!
-//! It deliberately does not judge: [`super::Experiment`] is made of it once every name and number is known to be right.
+//! It does not judge: [`super::Experiment`] is made of it once every name and number is known to be right.
 
 use std::collections::BTreeMap;
 
@@ -23,42 +23,42 @@ pub(crate) const CELL_MS_MAX: u32 = 600_000;
 /// Longest round trip of an emulated link in milliseconds.
 pub(crate) const ROUND_TRIP_MS_MAX: u32 = 1000;
 
-/// A tollgate experiment: the same work done in several ways, each held against its baseline.
+/// A tollgate experiment: the same work done in several ways, each compared with its baseline.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(crate) struct ExperimentFile {
     /// Short name: lower-case letters, digits and hyphens.
     pub(super) name: At<String>,
     /// The question that it answers, in one sentence.
     pub(super) question: At<String>,
-    /// It is called no toll where the whole interval lies within so much around none, as a share: 0.015 is 1.5 %; absent:
-    /// 0.03. `--equivalence` goes before it.
+    /// Half the width of the band of "no toll", as a share: there is no toll where the whole interval is within it.
+    /// 0.015 is 1.5 %; absent: 0.03. `--equivalence` overrides it.
     pub(super) equivalence: Option<At<f64>>,
-    /// What the first sentence of a report is about; absent: its variants in their order.
+    /// The subject of a report's first sentence; absent: its variants in their order.
     pub(super) answer: Option<At<Answering>>,
-    /// How long each extent measures; what is absent has the defaults of `tollgate plan`.
+    /// Settings of each extent; absent ones have the defaults of `tollgate plan`.
     #[serde(default)]
     pub(super) extent: BTreeMap<Extent, ExtentFile>,
-    /// What is expected of the figures: a run of which it is not shown exits with 99.
+    /// Thresholds of the figures: a run that does not show all of them exits with 99.
     #[serde(default, rename = "threshold")]
     pub(super) thresholds: Vec<ThresholdFile>,
     /// Figures that others published for the same question.
     #[serde(default)]
     pub(super) published: Vec<PublishedFile>,
-    /// A whole table that others published, by the name under which tollgate keeps it.
+    /// A whole table that others published, by its name in tollgate.
     pub(super) published_table: Option<PublishedTable>,
 }
 
-/// What is swept over levels.
+/// The factor swept over levels.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(crate) struct FactorFile {
-    /// Which factor.
+    /// The name of the factor.
     pub(super) name: At<String>,
     /// Its levels, ascending; not where the levels are tables, or stages.
     #[schemars(length(min = 1))]
     pub(crate) levels: Option<At<Vec<At<u64>>>>,
 }
 
-/// What is done.
+/// The work.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(crate) struct WorkloadFile {
     /// Its kind.
@@ -81,7 +81,7 @@ pub(crate) struct VariantFile {
 #[serde(rename_all = "kebab-case")]
 #[display(rename_all = "kebab-case")]
 pub enum PublishedTable {
-    /// Milliseconds per record of a CAP server, local and in the cloud, by mode, connections and records.
+    /// Milliseconds per record of a CAP server, locally and in the cloud, by mode, connections and records.
     CapMsPerRecord,
 }
 
@@ -99,7 +99,7 @@ pub enum Extent {
     Full,
 }
 
-/// How long one extent measures.
+/// Settings of one extent.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ExtentFile {
@@ -109,20 +109,21 @@ pub(crate) struct ExtentFile {
     pub(crate) blocks: Option<UpTo<BLOCKS_MAX>>,
     /// Least length of a trial in milliseconds.
     pub(crate) slice_ms: Option<At<UpTo<SLICE_MS_MAX>>>,
-    /// How often each subject is started.
+    /// Number of starts of each subject.
     pub(crate) starts: Option<UpTo<STARTS_MAX>>,
-    /// The variants that it measures, their baselines with them; absent: all.
+    /// The variants that it measures, including their baselines; absent: all.
     pub(super) variants: Option<Vec<At<String>>>,
-    /// For `insert`: time for the trials of one cell in milliseconds. A cell gets fewer blocks to fit into it, and one
-    /// that would not fit with two is skipped, and labelled so. For `work-processes` the same, but with two none is skipped.
+    /// For `insert`: time for the trials of one cell in milliseconds. A cell gets fewer blocks to fit, and one that
+    /// does not fit with two is skipped and labelled so. For `work-processes` the same, but none is skipped: each gets
+    /// at least two.
     pub(crate) cell_ms: Option<UpTo<CELL_MS_MAX>>,
     /// Round trip of the emulated link in milliseconds.
     pub(crate) round_trip_ms: Option<UpTo<ROUND_TRIP_MS_MAX>>,
-    /// Time before a trial in milliseconds in which its users are at it already and nothing counts, for variants that
-    /// open connections while they are measured.
+    /// Time before a trial in milliseconds in which its users already send requests and nothing counts, for variants
+    /// that open connections during measurement.
     pub(crate) settle_ms: Option<UpTo<SLICE_MS_MAX>>,
-    /// For `request` and `scenario` over users: time in milliseconds over which the users of each trial come, evenly, before
-    /// anything counts; absent: all at once. Users who think have a lead of their own.
+    /// For `request` and `scenario` over users: time in milliseconds over which the users of each trial arrive, evenly,
+    /// before anything counts; absent: all at once. Users who think have a lead-in of their own.
     pub(crate) ramp_ms: Option<At<UpTo<SLICE_MS_MAX>>>,
     /// Blocks for each level at equal rate; absent: as many as at the closed load.
     pub(crate) rate_blocks: Option<UpTo<BLOCKS_MAX>>,
@@ -130,13 +131,13 @@ pub(crate) struct ExtentFile {
     pub(crate) rate_slice_ms: Option<UpTo<SLICE_MS_MAX>>,
 }
 
-/// What is expected of figures.
+/// A threshold of figures.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ThresholdFile {
-    /// Such as `p99(https, 20) < 5 ms`, `toll(https).cpu < 1.3` or `errors == 0`.
+    /// The expectation, such as `p99(https, 20) < 5 ms`, `toll(https).cpu < 1.3` or `errors == 0`.
     pub(super) expect: At<String>,
-    /// What it is good for: it stands beside the result.
+    /// Its purpose, shown beside the result.
     pub(super) why: Option<String>,
 }
 
@@ -144,11 +145,11 @@ pub(crate) struct ThresholdFile {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PublishedFile {
-    /// Who and when.
+    /// Author and date.
     pub(super) source: String,
-    /// What was measured.
+    /// The measured system.
     pub(super) subject: String,
-    /// Our variant that corresponds.
+    /// Our corresponding variant.
     pub(super) variant: Option<At<String>>,
     /// The level.
     pub(super) level: Option<u64>,
@@ -158,6 +159,6 @@ pub(crate) struct PublishedFile {
     pub(super) value: f64,
     /// Its unit.
     pub(super) unit: String,
-    /// What a reader must know to compare.
+    /// A note that a reader needs to compare.
     pub(super) note: Option<String>,
 }

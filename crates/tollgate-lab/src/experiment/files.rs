@@ -1,6 +1,6 @@
 //! The files that an experiment names: in the program, or beside the experiment's own.
 //!
-//! What it deliberately does not do: look into them.
+//! It does not look into them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ const BUILT_IN: &[(&str, &str)] = &[
     ("ladder/gateway.toml", include_str!("../../experiments/ladder/gateway.toml")),
 ];
 
-/// Where the files stand that an experiment names.
+/// The place of the files that an experiment names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Files {
     /// In the program.
@@ -32,12 +32,12 @@ pub enum Files {
 }
 
 impl Files {
-    /// Those beside a file.
+    /// The files beside a file.
     pub(crate) fn beside(file: &str) -> Files {
         Files::In(Path::new(file).parent().unwrap_or(Path::new("")).to_owned())
     }
 
-    /// Where a file stands; of those in the program the name.
+    /// The path of a file; for a built-in one, its name.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         match self {
             Files::BuiltIn => PathBuf::from(name),

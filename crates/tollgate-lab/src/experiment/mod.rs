@@ -1,8 +1,7 @@
-//! Experiments: what is compared with what, over which levels, by which work. Read from TOML, checked once, right ever
-//! after.
+//! Experiments: the variants compared, the levels, and the work. Read from TOML, checked once, and valid from then on.
 //!
-//! What this module deliberately does not do: know the kinds of experiments (see [`crate::kinds`]), decide orders and
-//! durations (see [`crate::plan`] and [`crate::plan::schedule`]) or look at a network.
+//! This module does not know the kinds of experiments (see [`crate::kinds`]), decide on orders and durations (see
+//! [`crate::plan`] and [`crate::plan::schedule`]) or look at a network.
 
 mod check;
 mod checker;

@@ -1,6 +1,6 @@
-//! The JSON Schema of an experiment's file: what all experiments say, and what those of each kind do.
+//! The JSON Schema of an experiment's file: the keys of all experiments, and those of each kind.
 //!
-//! It deliberately describes the union: which keys go together is told by an error in a sentence.
+//! It describes the union: a key that does not go with another one is reported by an error message.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
@@ -31,7 +31,7 @@ pub(crate) fn schema(kinds: &[FileFormat]) -> Schema {
     Schema::try_from(schema).expect("an object is a schema")
 }
 
-/// Keys of a table: those of all experiments, and those of each kind once.
+/// Keys of a table: those of all experiments, and those of each kind, without duplicates.
 fn keys(generator: &mut SchemaGenerator, table: TableName, kinds: &[FileFormat]) -> Map<String, Value> {
     let parts = COMMON.iter().chain(kinds.iter().flat_map(|kind| kind.keys.iter().copied().flatten()));
     let mut keys = Map::new();
@@ -49,7 +49,7 @@ fn keys(generator: &mut SchemaGenerator, table: TableName, kinds: &[FileFormat])
     keys
 }
 
-/// That a key has one of these values.
+/// Limits a key to one of these values.
 fn name_one<'n>(keys: &mut Map<String, Value>, key: &str, names: impl Iterator<Item = (&'n str, &'n str)>) {
     let one = |(name, about): (&str, &str)| json!({ "type": "string", "const": name, "description": about });
     let told = distinct(names.filter(|(_, about)| !about.is_empty()));

@@ -1,4 +1,4 @@
-//! Values of an experiment's file: where they stand, and between which bounds numbers lie.
+//! Values of an experiment's file: their places, and the bounds of numbers.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -11,13 +11,13 @@ use toml::Spanned;
 
 use super::error::BOUNDS;
 
-/// A value and where it stands; for a schema it is the value.
+/// A value and its place in the text; in a schema, only the value.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct At<T>(Spanned<T>);
 
 impl<T> At<T> {
-    /// Where it stands.
+    /// Its place in the text.
     pub(crate) fn span(&self) -> Range<usize> {
         self.0.span()
     }
@@ -53,17 +53,17 @@ impl<T: JsonSchema> JsonSchema for At<T> {
     }
 }
 
-/// A whole number up to `MOST`, from `LEAST` on.
+/// A whole number from `LEAST` to `MOST`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct UpTo<const MOST: u32, const LEAST: u32 = 1>(pub(crate) u32);
 
 impl<const MOST: u32, const LEAST: u32> UpTo<MOST, LEAST> {
-    /// So many seconds.
+    /// The value in seconds.
     pub(crate) fn seconds(self) -> Duration {
         Duration::from_secs(self.0.into())
     }
 
-    /// So many milliseconds.
+    /// The value in milliseconds.
     pub(crate) fn milliseconds(self) -> Duration {
         Duration::from_millis(self.0.into())
     }

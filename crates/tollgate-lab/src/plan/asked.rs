@@ -1,6 +1,6 @@
-//! What the command line asks of an experiment, and what of that it cannot give.
+//! The requests of the command line to an experiment, and refusals of those that it cannot fulfil.
 //!
-//! It deliberately plans nothing.
+//! Nothing is planned here.
 
 use std::collections::BTreeSet;
 

@@ -1,11 +1,11 @@
-//! How much a run measures where neither the file nor the command line says so.
+//! The amount of measurement where neither the file nor the command line specifies it.
 
 use std::time::Duration;
 
 pub use crate::experiment::Extent;
 use crate::experiment::{Experiment, ExtentFile};
 
-/// What an extent measures where neither the file nor the command line says otherwise.
+/// Defaults of an extent, where neither the file nor the command line specifies a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExtentDefaults {
     /// Blocks for each level.
@@ -14,7 +14,7 @@ pub struct ExtentDefaults {
     pub slice_ms: u32,
     /// Starts of each subject.
     pub starts: u32,
-    /// Blocks of trials that go through stages, which last long.
+    /// Blocks of trials with stages, which last long.
     pub blocks_of_stages: u32,
 }
 
@@ -30,7 +30,7 @@ impl Extent {
         }
     }
 
-    /// Where slices grow with the users, they do up to this.
+    /// Upper limit of a slice that grows with the users.
     pub(crate) fn slice_most(self) -> Duration {
         Duration::from_millis(match self {
             Extent::Quick => 600,
@@ -39,7 +39,7 @@ impl Extent {
         })
     }
 
-    /// What an experiment's file says of it.
+    /// The settings of this extent in an experiment's file.
     pub(crate) fn of(self, experiment: &Experiment) -> ExtentFile {
         experiment.extents.get(&self).cloned().unwrap_or_default()
     }

@@ -1,6 +1,6 @@
-//! The part of a plan that is made alike for all kinds of experiments, of the file and of what is asked.
+//! The part of a plan that all kinds share, made from the file and the command line.
 //!
-//! What it deliberately does not do: order trials (see [`super::schedule`]), or know what a kind needs beside them.
+//! It does not order trials (see [`super::schedule`]) or know what else a kind needs.
 
 use std::time::Duration;
 
@@ -10,30 +10,30 @@ use super::planned::Plan;
 use crate::experiment::{Experiment, UpTo};
 use tollgate_facts::stats::sequential;
 
-/// What the command line asks beyond the extent.
+/// The command line's choices, including the extent.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PlanOptions {
-    /// How much.
+    /// The amount of measurement.
     pub extent: Extent,
     /// Blocks for each level.
     pub blocks: Option<u32>,
-    /// Names of variants; empty means all. Their baselines come along.
+    /// Names of variants, with their baselines; empty means all.
     pub only: Vec<String>,
-    /// Levels; any number will do, the experiment's are only its own choice.
+    /// Levels; any number is valid, not only the experiment's own levels.
     pub levels: Option<Vec<u64>>,
-    /// Stop when no toll's interval reaches further than so much to either side, in millionths; then blocks are looked at as
-    /// [`sequential`] says.
+    /// Stop when every toll's interval reaches at most this far to either side, in millionths; then blocks are looked
+    /// at as [`sequential`] says.
     pub until_width_ppm: Option<u32>,
     /// Half the width of the band of "no toll", in millionths; absent: the usual one.
     pub equivalence_ppm: Option<u32>,
 }
 
-/// Time for the trials of one cell where the file says nothing.
+/// Default time for the trials of one cell.
 const CELL_DEFAULT: Duration = Duration::from_secs(60);
 
 impl Plan {
-    /// What `experiment` measures under `options`, where neither says otherwise by these defaults; how long it takes is the
-    /// kind's to say.
+    /// Plans `experiment` under `options`, with these defaults where neither specifies a value; the kind itself says
+    /// how long this takes.
     ///
     /// # Errors
     /// A sentence that names the unknown variant or the level out of range.

@@ -1,4 +1,4 @@
-//! How much a run measures, how long that takes and in which order, before it runs.
+//! The amount, the duration and the order of a run's measurements, before it runs.
 
 mod asked;
 mod extent;

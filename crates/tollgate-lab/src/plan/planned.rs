@@ -1,6 +1,6 @@
-//! What a run measures, and what follows from that.
+//! The plan of a run, and the figures that follow from it.
 //!
-//! What it deliberately does not do: decide it (see [`super::make`]).
+//! It does not make decisions (see [`super::make`]).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -9,27 +9,27 @@ use super::extent::Extent;
 use crate::experiment::{Experiment, Variant};
 use tollgate_facts::stats::sequential;
 
-/// Warm-up lasts at least so long.
+/// Minimum duration of a warm-up.
 pub const WARM_UP_LEAST: Duration = Duration::from_secs(2);
-/// Warm-up lasts at most so long: no steady state until then is a mark.
+/// Maximum duration of a warm-up: no steady state until then is a mark.
 pub const WARM_UP_MOST: Duration = Duration::from_secs(20);
 
-/// Where slices grow with the users, each is to be answered so often in a trial: some more than
+/// Answers per user in a trial, where slices grow with the users. It exceeds
 /// [`crate::judge::bounds::ANSWERS_PER_USER_MIN`], as nobody knows beforehand how fast a trial will be.
 pub const ANSWERS_PER_USER: f64 = 12.0;
 /// Trials of one variant in one block: once there, once back.
 pub const TRIALS_PER_BLOCK: u32 = 2;
-/// With fewer blocks there is no interval.
+/// Minimum number of blocks for an interval.
 pub const BLOCKS_LEAST: u32 = 2;
 
-/// What a run measures.
+/// The plan of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Plan {
     /// The extent it was made from.
     pub extent: Extent,
     /// Positions of the measured variants in [`Experiment::variants`], in the order of the file.
     pub variants: Vec<usize>,
-    /// Those that are offered what others had as throughput: in the first block of a level they come behind these.
+    /// Variants that are offered the throughput of others: in the first block of a level they come after these.
     pub followers: BTreeSet<usize>,
     /// The measured levels, ascending.
     pub levels: Vec<u64>,
@@ -37,7 +37,7 @@ pub struct Plan {
     pub blocks: u32,
     /// Least length of a trial.
     pub slice: Duration,
-    /// Most that a trial is planned to last: more than the slice only where slices grow with the users.
+    /// Maximum planned length of a trial: more than the slice only where slices grow with the users.
     pub slice_most: Duration,
     /// Starts of each subject.
     pub starts: u32,
@@ -45,36 +45,37 @@ pub struct Plan {
     pub cell: Option<Duration>,
     /// Round trip of the link of remote variants.
     pub round_trip: Duration,
-    /// Processes that are measured: all variants of an insert and of one configuration share one for each peer, and one of
-    /// ours.
+    /// Number of measured processes: all variants of an insert and of one configuration share one for each peer, and
+    /// one of ours.
     pub subjects: u32,
-    /// How long subjects are warmed up at each of their starts, about.
+    /// Approximate warm-up time at each start of the subjects.
     pub warm_up: Duration,
-    /// What is likely spent between trials and before them: storing, connections, handshakes, starts.
+    /// Estimated time between and before trials: storing, connections, handshakes, starts.
     pub between: Duration,
-    /// Variants that have no time for their transfers, since those wait for the link too often, each with the least
+    /// Variants without enough time for their transfers, as those wait for the link too often, each with the lowest
     /// such level.
     pub too_far: Vec<(usize, u64)>,
-    /// How long the trials take at least, a survey of inserts among them.
+    /// Minimum total duration of the trials, including a survey of inserts.
     pub trials_least: Duration,
-    /// Time before a trial in which its users are at it already and nothing counts, where connections are opened while
-    /// they are measured.
+    /// Time before a trial in which its users already send requests and nothing counts, where connections are opened
+    /// during measurement.
     pub settle: Duration,
-    /// Over which time the users of a trial come before anything counts, where they wait and do not think.
+    /// Time over which the users of a trial arrive before anything counts, where they wait and do not think.
     pub ramp: Duration,
-    /// What is measured at equal rate after the closed load; absent: nothing.
+    /// The measurement at equal rate after the closed load; absent: none.
     pub equal_rate: Option<RatePlan>,
-    /// Blocks of a variant at a level where it has time for fewer than the others, or none: the first ones.
+    /// Blocks of a variant at a level where it has time for fewer than the others, or none; these are the first ones.
     pub blocks_of: BTreeMap<(usize, u64), u32>,
-    /// Distances with names, each run at the least level in as many blocks as the others; of a batch.
+    /// Number of named distances of a batch, each run at the lowest level in as many blocks as the others.
     pub presets: u32,
-    /// Stop when no toll's interval reaches further than so much to either side, in millionths; absent: after all blocks.
+    /// Stop when every toll's interval reaches at most this far to either side, in millionths; absent: after all
+    /// blocks.
     pub until_width_ppm: Option<u32>,
     /// Half the width of the band of "no toll", in millionths; absent: the usual one.
     pub equivalence_ppm: Option<u32>,
 }
 
-/// Something to be told of a plan: a word or two, and what is said.
+/// A note about a plan: a word or two as its title, and its text.
 pub type Note = (&'static str, String);
 
 /// A time in a note.
@@ -82,7 +83,7 @@ pub(crate) fn seconds(time: Duration) -> String {
     format!("{} s", time.as_secs_f64())
 }
 
-/// What is measured at equal rate.
+/// The measurement at equal rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RatePlan {
     /// Blocks for each level.
@@ -91,7 +92,7 @@ pub struct RatePlan {
     pub slice: Duration,
 }
 
-/// How many blocks a cell gets whose trials take so long; none where they would be too few.
+/// Number of blocks of a cell for trials of this length; 0 if there would be too few.
 pub fn blocks_within(cell: Duration, trial: Duration, planned: u32) -> u32 {
     let block = trial * TRIALS_PER_BLOCK;
     let fitting = (cell.as_nanos() / block.as_nanos().max(1)).min(u128::from(planned)) as u32;
@@ -109,16 +110,16 @@ impl Plan {
         self.blocks_of.get(&(variant, level)).copied().unwrap_or(self.blocks)
     }
 
-    /// How long a trial of so many users lasts of whom so many are answered in a second: where slices grow, as long as each
-    /// takes to be answered several times. A shorter trial would be their start and their end.
+    /// Length of a trial of this many users at this throughput. Where slices grow, it lasts until each user is answered
+    /// several times: in a shorter trial, users would only start and end.
     pub fn slice_of(&self, users: u64, answers_per_second: Option<f64>) -> Duration {
         let wanted_s = answers_per_second.map_or(0.0, |rate| ANSWERS_PER_USER * users as f64 / rate);
         let most_s = self.slice_most.as_secs_f64();
         self.slice.max(Duration::from_secs_f64(if wanted_s < most_s { wanted_s } else { most_s }))
     }
 
-    /// Which start of the subjects a block of this number belongs to, from 0: starts split the blocks evenly, the first ones
-    /// taking what is left over; where one looks in between, each look is at whole ones.
+    /// The start of the subjects that a block belongs to, from 0. Starts split the blocks evenly; the first ones take
+    /// the remainder. With interim looks, each look comes after whole starts.
     pub fn start_of(&self, block: u32) -> u32 {
         match self.until_width_ppm {
             Some(_) => (block / sequential::BLOCKS_OF_A_START).min(self.starts.saturating_sub(1)),
@@ -126,23 +127,23 @@ impl Plan {
         }
     }
 
-    /// How many cells there are.
+    /// The number of cells.
     pub fn cells(&self) -> usize {
         self.variants.len() * self.levels.len()
     }
 
-    /// How many trials there are, those at equal rate left out.
+    /// The number of trials, without those at equal rate.
     pub fn trials(&self) -> usize {
         let of_level = |level: &u64| self.variants.iter().map(|variant| self.blocks_at(*variant, *level)).sum::<u32>();
         self.levels.iter().map(of_level).sum::<u32>() as usize * TRIALS_PER_BLOCK as usize
     }
 
-    /// How many trials there are at equal rate.
+    /// The number of trials at equal rate.
     pub fn rate_trials(&self) -> usize {
         self.equal_rate.map_or(0, |rate| self.cells() * rate.blocks as usize * TRIALS_PER_BLOCK as usize)
     }
 
-    /// How long it takes, about: the trials, the warm-up, and what lies between. A slower machine takes longer.
+    /// Approximate duration: the trials, the warm-up, and the time between them. A slower machine takes longer.
     pub fn duration(&self) -> Duration {
         self.trials_least + self.between + self.warm_up * self.starts
     }

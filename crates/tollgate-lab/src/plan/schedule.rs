@@ -1,8 +1,8 @@
 //! The order of the trials, drawn from a stored seed: blocks that hold each variant twice, there and back (A B C C B
-//! A), so that whatever drifts evenly within a block hits all its variants alike.
+//! A), so that an even drift within a block affects all its variants alike.
 //!
 //! Blocks of different levels take turns, so that a run that is stopped early has as many blocks at each level as at
-//! any other. What it deliberately does not do: run anything, or know what a variant is.
+//! any other. It does not run anything or know what a variant is.
 
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -13,7 +13,7 @@ use crate::plan::Plan;
 /// One block: every variant twice at one level.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Block {
-    /// Which start of the subjects it belongs to, from 0.
+    /// The start of the subjects that it belongs to, from 0.
     pub start: u32,
     /// Its number within its level, from 0.
     pub number: u32,
@@ -50,8 +50,8 @@ pub fn blocks(plan: &Plan, seed: u64) -> Vec<Block> {
     blocks
 }
 
-/// The blocks of a plan whose subjects serve one level each: level by level, the least first, each with a start of its
-/// own, and as many blocks as its time allows.
+/// The blocks of a plan whose subjects serve one level each: level by level, the lowest first, each with its own start,
+/// and as many blocks as its time allows.
 pub fn by_level(plan: &Plan, seed: u64) -> Vec<Block> {
     let mut all = blocks(plan, seed);
     all.sort_by_key(|block| (block.level, block.number));

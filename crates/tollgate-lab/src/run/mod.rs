@@ -1,6 +1,6 @@
-//! A whole run: an experiment is checked, and measured by its kind.
+//! A whole run: checks an experiment and measures it by its kind.
 //!
-//! What it deliberately does not do: print (an [`Observer`] is told), compute tolls, or render.
+//! It does not print (an [`Observer`] is notified), compute tolls, or render.
 
 #[cfg(test)]
 pub(crate) mod tests;
@@ -17,10 +17,10 @@ use crate::conduct::conductor::Beginning;
 use crate::kinds;
 use crate::plan::Plan;
 
-/// Whether an experiment can be run as asked, as far as that can be told without touching the network.
+/// Checks whether an experiment can be run as asked, without touching the network.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The fault of the experiment or the options.
 pub fn check(options: &RunOptions) -> Result<Plan, RunError> {
     let mut plan = Plan::new(&options.experiment, &options.plan).map_err(RunError::Usage)?;
     let peers = plan.variants_of(&options.experiment).filter_map(|variant| options.peer(variant).ok()?);
@@ -32,7 +32,7 @@ pub fn check(options: &RunOptions) -> Result<Plan, RunError> {
 /// Runs an experiment.
 ///
 /// # Errors
-/// Why nothing was measured: what was asked cannot be, or a subject could not be started.
+/// The reason that nothing was measured: an impossible option, or a subject that could not be started.
 pub fn run(options: &RunOptions, observer: &dyn Observer, stop: &StopFlag) -> Result<RunOutcome, RunError> {
     let plan = check(options)?;
     (kinds::of(&options.experiment).run)(Beginning::new(options, plan, observer, stop)?)

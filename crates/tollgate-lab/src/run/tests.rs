@@ -1,4 +1,4 @@
-//! Runs without a gateway: scripted subjects, and the options that other tests start from.
+//! Runs without a gateway: scripted subjects, and common options of other tests.
 
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -11,7 +11,7 @@ use crate::traffic::request::{AnswerLength, OwnRequest};
 use tollgate_facts::results::{FirstAnswers, RunResult, State, Verdict};
 use tollgate_wire::links::Template;
 
-/// Options of a run of `protocol` that nothing is served for.
+/// Options of a run of `protocol` without any server.
 pub(crate) fn options() -> RunOptions {
     RunOptions {
         seed: Some(1),
@@ -66,7 +66,7 @@ fn stored(folder: &std::path::Path) -> RunResult {
     serde_json::from_slice(&std::fs::read(folder.join(RESULT)).unwrap()).unwrap()
 }
 
-/// Does something after so many trials.
+/// Does something after this many trials.
 struct After<F: Fn()> {
     trials: usize,
     act: F,
@@ -140,7 +140,7 @@ fn what_cannot_be_stored_is_shown_all_the_same() {
 
 #[test]
 fn a_killed_run_leaves_a_result_with_every_trial_that_was_told() {
-    /// Looks into the folder whenever a trial is told, as whoever comes after a kill.
+    /// Reads the folder at each trial event, as a reader after a kill would.
     struct Look<'a>(&'a std::path::Path, Mutex<usize>);
     impl Observer for Look<'_> {
         fn progress(&self, progress: &Progress<'_>) {
@@ -217,7 +217,7 @@ fn a_gateway_that_cannot_be_started_is_named() {
     );
 }
 
-/// The same request by users whose connections are open for a trial only.
+/// The same request by users whose connections are open for one trial only.
 const PER_TRIAL: &str = r#"
 name = "again"
 question = "What does the same cost again?"
@@ -363,7 +363,7 @@ fn entities_are_left_out_by_their_status_and_counted() {
     assert!(error.contains("of which every entity is left out by its status"), "{error}");
 }
 
-/// Users who take two steps, of which the second one is not everywhere answered as it should be.
+/// Users who take two steps, the second of which is not always answered as expected.
 const TWO_STEPS: &str = r#"
 name = "two"
 question = "What do two steps cost?"
@@ -431,7 +431,7 @@ fn a_scenario_of_which_no_iteration_is_whole_is_not_measured_and_the_answer_is_t
     assert_eq!(example, "step `order`: POST /every-third-fails answered 503, 2xx was wanted");
 }
 
-/// Work of one user in three blocks, and of the connections what stands there.
+/// Work of one user in three blocks, with these connection settings.
 fn of_one_user(workload: &str, steps: &str) -> String {
     format!(
         "name = \"lives\"\nquestion = \"How long do connections live?\"\n[factor]\nname = \"concurrency\"\nlevels = [1]\n\

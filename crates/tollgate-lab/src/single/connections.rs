@@ -1,23 +1,23 @@
-//! Whether connections of a load differ from each other for as long as they live: then its figures are those of these,
-//! and another load has others.
+//! Checks whether connections of a load differ from each other throughout their lives: then its figures apply to these
+//! connections only, and another load gets others.
 //!
 //! By one-way analysis of variance of means of consecutive answers: by their ranks whether they differ (so that a rare
-//! long answer is no difference), by themselves how much. It deliberately looks only at users who wait, each of whom
-//! keeps one connection from the first answer to the last: so all of them met the same.
+//! slow response does not count), by their values how much. It looks only at closed users who keep one connection from
+//! first response to last: all of them met the same.
 
 use crate::load::record::portions::Portions;
 use tollgate_facts::rules::{Finding, marked_above};
 use tollgate_facts::stats::between_starts::{Between, among};
 use tollgate_facts::stats::mean;
 
-/// Answers of a connection that is looked at, at least.
+/// Minimum number of responses of a connection that is examined.
 const ANSWERS_MIN: u64 = 30;
-/// By chance connections differ as much in so many loads.
+/// Share of loads in which connections differ this much by chance.
 const P_MAX: f64 = 0.001;
-/// Connections that differ by less, as a share of the mean, are alike.
+/// Connections that differ by less, as a share of the mean, are considered alike.
 const DIFFER_SHARE_MAX: f64 = 0.02;
 
-/// That connections differ beyond chance, and by how much.
+/// Returns a finding if connections differ beyond chance, with the size of the difference.
 pub(super) fn differ(connections: &[Portions]) -> Option<Finding> {
     let counted = connections.iter().filter(|connection| connection.answers() >= ANSWERS_MIN);
     let each = counted.clone().map(Portions::each).max()?;
@@ -40,7 +40,7 @@ pub(super) fn differ(connections: &[Portions]) -> Option<Finding> {
     marked_above(reason, remedy, (share, DIFFER_SHARE_MAX))
 }
 
-/// The ranks of values among all of them; of equal ones the middle of theirs.
+/// The ranks of values among all of them; equal ones share their mean rank.
 fn ranked(values: &[Vec<f64>]) -> Vec<Vec<f64>> {
     let mut all = values.concat();
     all.sort_by(f64::total_cmp);
@@ -65,8 +65,8 @@ mod tests {
     /// A tail as heavy as that of Pareto's law with index 1.5.
     const HEAVY: Draw = |random| (1.0 - random.random_range(0.0..1.0_f64)).powf(-1.0 / 1.5);
 
-    /// Loads of so many users with a connection each, who wait for one server in the order in which they come, or each
-    /// has one of its own; connections that lose take so much longer. How many of them are marked.
+    /// The number of loads that are marked, out of this many. Users with a connection each wait for one server in the
+    /// order in which they come, or each has its own; every second connection takes `lottery` longer.
     fn marked(loads: u64, users: usize, answers: usize, (service, has_queue): (Draw, bool), lottery: f64) -> usize {
         let one = |seed: &u64| {
             let mut random = ChaCha8Rng::seed_from_u64(*seed);

@@ -1,6 +1,6 @@
-//! What a load recorded, in the files of others: ApacheBench's tables for spreadsheets and gnuplot, and HdrHistogram's log.
+//! Exports of a load's records: ApacheBench's tables for spreadsheets and gnuplot, and HdrHistogram's log.
 //!
-//! Deliberately not here: JSON and HTML, which are made of the figures alone.
+//! JSON and HTML are elsewhere, since they are made of the figures alone.
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -16,11 +16,11 @@ use tollgate_facts::stats::percentile;
 
 const NS_PER_MS: f64 = 1e6;
 
-/// The time within which each percentage of the valid answers came, as ab's `-e` writes it; `-` where there are too few
-/// beyond it. The first and the last are the shortest and the longest.
+/// The time within which each percentage of the valid responses arrived, in the format of ab's `-e`; `-` where too few
+/// are beyond it. The first and the last are the shortest and the longest.
 ///
 /// # Errors
-/// Those of writing.
+/// Write errors.
 pub fn percentages(quick: &Quick, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "Percentage served,Time in ms")?;
     let response = &quick.recorder.response;
@@ -38,10 +38,10 @@ pub fn percentages(quick: &Quick, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Each valid answer by itself, the fastest first, as ab's `-g` writes it; times in milliseconds.
+/// One row for each valid response, the fastest first, in the format of ab's `-g`; times in milliseconds.
 ///
 /// # Errors
-/// Those of writing.
+/// Write errors.
 pub fn gnuplot(quick: &Quick, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "starttime\tseconds\tctime\tdtime\tttime\twait")?;
     let log = quick.recorder.detail.as_ref().and_then(|detail| detail.log.as_ref());
@@ -59,11 +59,11 @@ pub fn gnuplot(quick: &Quick, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// The distributions whole, in nanoseconds, as HdrHistogram's own tools read them (log format 1.3): one line for each, over
-/// the whole load.
+/// The whole distributions, in nanoseconds, as HdrHistogram's own tools read them (log format 1.3): one line for each,
+/// over the whole load.
 ///
 /// # Errors
-/// Those of writing.
+/// Write errors.
 pub fn histograms(quick: &Quick, out: &mut dyn Write) -> io::Result<()> {
     let Quick { recorder, started, took, .. } = quick;
     let started_s = started.as_nanosecond() as f64 / 1e9;
@@ -81,9 +81,9 @@ pub fn histograms(quick: &Quick, out: &mut dyn Write) -> io::Result<()> {
 
 /// A second of a load.
 struct Second {
-    /// When it ended, the last one with the load.
+    /// Its end; the last one ends with the load.
     at: jiff::Timestamp,
-    /// Its valid answers, and by how much of a second: the last one may be shorter.
+    /// Its valid responses, and their rate: the last second may be shorter.
     requests: u64,
     per_second: f64,
     /// Mean response time; absent where nothing was answered.
@@ -107,7 +107,7 @@ fn seconds(quick: &Quick) -> Vec<Second> {
 /// One row for each second, for a spreadsheet.
 ///
 /// # Errors
-/// Those of writing.
+/// Write errors.
 pub fn csv(quick: &Quick, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "second,time,requests,mean_ms")?;
     for (number, Second { at, requests, mean_ms, .. }) in (1..).zip(seconds(quick)) {
@@ -121,7 +121,7 @@ pub fn csv(quick: &Quick, out: &mut dyn Write) -> io::Result<()> {
 /// listeners and report tools read a load.
 ///
 /// # Errors
-/// Those of writing.
+/// Write errors.
 pub fn jtl(quick: &Quick, out: &mut dyn Write) -> io::Result<()> {
     writeln!(
         out,
@@ -154,11 +154,11 @@ pub fn jtl(quick: &Quick, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// The load as time series, in the text that Prometheus backfills (OpenMetrics, times in seconds): of each second requests
-/// and mean time, at the end percentiles and failures.
+/// The load as time series, in the text that Prometheus backfills (OpenMetrics, times in seconds): requests and mean
+/// time of each second, percentiles and failures at the end.
 ///
 /// # Errors
-/// Those of writing.
+/// Write errors.
 pub fn prometheus(quick: &Quick, out: &mut dyn Write) -> io::Result<()> {
     let (result, seconds) = (&quick.result, seconds(quick));
     let url = result.url.replace('\\', "\\\\").replace('"', "\\\"");
@@ -190,7 +190,7 @@ pub fn prometheus(quick: &Quick, out: &mut dyn Write) -> io::Result<()> {
 /// whole load at its end.
 ///
 /// # Errors
-/// Those of writing.
+/// Write errors.
 pub fn influx(quick: &Quick, out: &mut dyn Write) -> io::Result<()> {
     let result = &quick.result;
     // A backslash at the end would hide the space behind it.
@@ -215,10 +215,11 @@ pub fn influx(quick: &Quick, out: &mut dyn Write) -> io::Result<()> {
     )
 }
 
-/// The same series as OTLP metrics in JSON (OpenTelemetry Protocol 1.3), the body that a collector takes at `/v1/metrics`.
+/// The same series as OTLP metrics in JSON (OpenTelemetry Protocol 1.3), the body that a collector accepts at
+/// `/v1/metrics`.
 ///
 /// # Errors
-/// Those of writing.
+/// Write errors.
 pub fn otlp(quick: &Quick, out: &mut dyn Write) -> io::Result<()> {
     let (result, seconds) = (&quick.result, seconds(quick));
     let attribute = |key: &str, value: &str| json!({"key": key, "value": {"stringValue": value}});
@@ -247,7 +248,7 @@ pub fn otlp(quick: &Quick, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{body}")
 }
 
-/// When the load ended.
+/// The end of the load.
 fn end(quick: &Quick) -> jiff::Timestamp {
     let took = jiff::SignedDuration::try_from(quick.took).unwrap_or_default();
     quick.started.checked_add(took).unwrap_or(quick.started)
@@ -265,7 +266,7 @@ mod tests {
     use crate::load::record::recorder::Recorder;
     use tollgate_facts::results::load::QuickResult;
 
-    /// Bytes of base64 (RFC 4648, section 4).
+    /// Decodes base64 (RFC 4648, section 4).
     fn decoded(text: &str) -> Vec<u8> {
         let value = |byte: u8| match byte {
             b'A'..=b'Z' => byte - b'A',
@@ -285,7 +286,7 @@ mod tests {
             .collect()
     }
 
-    /// What a reader makes of a line: its tag, start and length in milliseconds, the longest time, and the histogram.
+    /// A parsed line: its tag; start, length and longest time, all in milliseconds; and the histogram.
     fn line_of(text: &str) -> (String, [u64; 3], Histogram<u64>) {
         let fields: Vec<&str> = text.split(',').collect();
         let [tag, start, length, max, histogram] = fields[..] else { panic!("{text}") };
@@ -300,7 +301,7 @@ mod tests {
         (tag.strip_prefix("Tag=").unwrap().to_owned(), [ms(start), ms(length), number(max) as u64], read)
     }
 
-    /// A load that recorded this.
+    /// A load with this record.
     fn quick(recorder: Recorder) -> Quick {
         let (started, took) = (jiff::Timestamp::UNIX_EPOCH, Duration::from_millis(2500));
         Quick { result: QuickResult::default(), recorder, started, took }

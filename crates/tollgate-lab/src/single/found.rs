@@ -1,6 +1,6 @@
-//! What a quick load found, as it is printed and written as JSON.
+//! The result of a quick load, as it is printed and written as JSON.
 //!
-//! Here stands what is made of the records; how it is laid out is the command line's.
+//! The records are evaluated here; the command line lays them out.
 
 use std::time::Duration;
 
@@ -29,11 +29,11 @@ use tollgate_facts::stats::percentile_interval::Cluster;
 const FORMAT: u32 = 1;
 /// Percentages of ab's table, and two that it leaves out.
 const PERCENTAGES: [f64; 10] = [50.0, 66.0, 75.0, 80.0, 90.0, 95.0, 98.0, 99.0, 99.9, 99.99];
-/// Points of the course, at most.
+/// Maximum number of points of the course.
 const COURSE_POINTS_MAX: usize = 600;
 const NS_PER_MS: f64 = 1e6;
 
-/// What was seen of a load.
+/// The records of a load.
 pub(super) struct Recorded<'a> {
     pub(super) load: &'a QuickLoad,
     pub(super) target: &'a Target,
@@ -45,7 +45,7 @@ pub(super) struct Recorded<'a> {
 }
 
 impl Recorded<'_> {
-    /// What is made of it.
+    /// Computes the result.
     pub(super) fn result(&self, started: jiff::Timestamp) -> QuickResult {
         let Recorded { load, all, took, used, .. } = self;
         let tally = &all.tally;
@@ -162,12 +162,12 @@ impl Recorded<'_> {
     }
 }
 
-/// Of each stretch of the load what was answered, and what of it took longer than this.
+/// The responses in each stretch of the load, and how many of them took longer than this.
 fn clusters(all: &Recorder, ns: u64) -> Vec<Cluster> {
     all.detail.as_ref().map(|detail| detail.stretches.clusters(ns)).unwrap_or_default()
 }
 
-/// The percentages that have an interval, with it.
+/// The percentages that have an interval, with their intervals.
 fn within_interval(all: &Recorder) -> Vec<(f64, Within)> {
     let interval = |percent: f64| {
         let (quantile, times) = (percent / 100.0, &all.response);
@@ -177,7 +177,7 @@ fn within_interval(all: &Recorder) -> Vec<(f64, Within)> {
     PERCENTAGES.into_iter().filter_map(interval).collect()
 }
 
-/// The percentages that are another time without the generator's own delay, as far as the highest is known.
+/// The percentages whose times differ without the generator's own delay, up to the highest known one.
 fn undelayed_within(all: &Recorder) -> Vec<(f64, f64)> {
     let known = cells::undelayed(all).map(|known| known.by_quantile());
     let highest = known.and_then(|known| known.into_iter().find_map(|(quantile, time)| time.map(|_| quantile)));
@@ -190,7 +190,7 @@ fn undelayed_within(all: &Recorder) -> Vec<(f64, f64)> {
     PERCENTAGES.into_iter().filter(is_known).filter_map(off).collect()
 }
 
-/// What grows with the load has no times: they would be those of so long a load. Its course has them.
+/// A growing load has no overall times: they would depend on its length. Its course has them.
 fn without_times(mut result: QuickResult) -> QuickResult {
     (result.response_time_ms, result.service_time_ms) = Default::default();
     result.served_within_ms.iter_mut().for_each(|(_, time)| *time = None);
@@ -215,7 +215,7 @@ fn spread(times: &Histogram<u64>) -> Spread {
     with_zeros(times, times.len())
 }
 
-/// Of `count` values all that are not among these `times` are 0.
+/// The spread of `count` values; those that are not among `times` are 0.
 fn with_zeros(times: &Histogram<u64>, count: u64) -> Spread {
     let has_median = percentile::is_available(0.5, count);
     if times.is_empty() || count == 0 {
@@ -236,7 +236,7 @@ fn with_zeros(times: &Histogram<u64>, count: u64) -> Spread {
     }
 }
 
-/// Bins put together until they are few enough; the last one is not whole, and left out where there are others.
+/// Bins merged until they are few enough; the last one is incomplete, and left out if there are others.
 fn course(bins: &[(u64, u64)]) -> Vec<CoursePoint> {
     let whole = if bins.len() > 1 { &bins[..bins.len() - 1] } else { bins };
     let step = whole.len().div_ceil(COURSE_POINTS_MAX).max(1);

@@ -1,7 +1,6 @@
-//! What is to be thought of when the figures of a single load are read: each rule holds one number against its bound, and
-//! says what helps.
+//! Doubts about the figures of a single load: each rule compares one number with its bound, and names a remedy.
 //!
-//! Bounds are those of runs (see [`crate::judge`]); what needs several rounds to be seen is not asked here.
+//! The bounds are those of runs (see [`crate::judge`]); rules that need several rounds are not applied here.
 
 use hdrhistogram::Histogram;
 
@@ -24,25 +23,25 @@ use tollgate_facts::results::Verdict;
 use tollgate_facts::results::load::{CoursePoint, LittlesLaw, Mark, Offered, QuickResult};
 use tollgate_facts::rules::{self, Finding, Rule, marked, marked_above, refused};
 
-/// What the rules look at.
+/// The input of the rules.
 pub(super) struct Evidence<'a> {
     /// The figures, without marks.
     pub(super) result: QuickResult,
-    /// What was counted while users came.
+    /// The counts of the ramp-up.
     pub(super) before: Option<&'a Tally>,
-    /// Whether users or rate changed by stages: what a server cannot bear is a finding there.
+    /// Whether users or rate changed by stages: an overload of the server is then a finding.
     pub(super) is_staged: bool,
-    /// What was not done since the rows of a feed came to an end.
+    /// The work left undone because the rows of a feed ran out.
     pub(super) rows: Option<Finding>,
     pub(super) run_queue_share: f64,
-    /// How late the generator noticed its own heartbeat.
+    /// Delays of the generator's heartbeat.
     pub(super) beats: Option<&'a Histogram<u64>>,
     pub(super) ticks: Ticks,
-    /// Connections that were opened again where they were to be kept.
+    /// Connections that were reopened although they should have been kept.
     pub(super) fresh_connections: u64,
-    /// Response times of each that a user kept who waits for answers; none where users or rate change.
+    /// Response times of each connection kept by a closed user; empty where users or rate change.
     pub(super) connections: &'a [Portions],
-    /// Requests that the log of each had no room for.
+    /// Requests that did not fit into the log.
     pub(super) log_dropped: u64,
 }
 
@@ -52,7 +51,7 @@ impl Evidence<'_> {
         self.result.errors.values().sum()
     }
 
-    /// What the load shows by itself of what the kernel counts for all programs together.
+    /// The load's own share of what the kernel counts for all programs together.
     fn shown(&self) -> Shown {
         let QuickResult { response_time_ms: response_ms, bytes_received, bytes_sent, requests, .. } = self.result;
         let (failed, asked) = (self.failed(), requests + self.failed());
@@ -60,10 +59,10 @@ impl Evidence<'_> {
     }
 }
 
-/// What a rule finds.
+/// The check of a rule.
 type MarkCheck = fn(&Evidence<'_>) -> Option<Finding>;
 
-/// All rules in the order of the report: those that refuse first.
+/// All rules in the order of the report: refusing ones first.
 const RULES: &[(Rule, MarkCheck)] = &[
     (rules::GENERATOR_ERRORS, |evidence| generator_errors(&evidence.result.errors)),
     (rules::ANSWERS, answers),
@@ -90,7 +89,7 @@ const RULES: &[(Rule, MarkCheck)] = &[
     (rules::LOG, log),
 ];
 
-/// What the rules find.
+/// Applies all rules.
 pub(super) fn judge(evidence: &Evidence<'_>) -> Vec<Mark> {
     let mark = |rule: &Rule, finding: Finding| {
         let Finding { verdict, reason, remedy, value, bound } = finding;
@@ -105,7 +104,7 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     RULES.iter().map(|(rule, _)| rule.name)
 }
 
-/// Where nothing was answered, there is no time to be read.
+/// Without any response, there is no valid time.
 fn answers(evidence: &Evidence<'_>) -> Option<Finding> {
     let reason = match evidence.failed() {
         0 => "no request was answered".to_owned(),
@@ -115,7 +114,7 @@ fn answers(evidence: &Evidence<'_>) -> Option<Finding> {
     (evidence.result.requests == 0).then(|| refused(reason, remedy, (0.0, 1.0)))
 }
 
-/// What a load at a rate was refused for, or marked where its stages are to show it.
+/// The finding about a rate that was not kept: refused, or only marked where stages are meant to show it.
 fn not_kept(evidence: &Evidence<'_>, finding: Finding) -> Finding {
     Finding { verdict: if evidence.is_staged { Verdict::Marked } else { Verdict::Refused }, ..finding }
 }
@@ -135,13 +134,14 @@ fn rate(evidence: &Evidence<'_>) -> Option<Finding> {
     Some(marked(reason, remedy(LONGER_REMEDY), (of_all.sent_share(), lacking.sent_share_min)))
 }
 
-/// What helps where all users were at work.
+/// The remedy where all users were at work.
 const USERS_REMEDY: &str = "all users were at work: allow more (-c), or offer less";
 
-/// What helps where some still waited at the end.
+/// The remedy where some requests still waited at the end.
 const LONGER_REMEDY: &str = "let the load go on longer, or allow more users (-c)";
 
-/// By the generator's own doing the times are its own; for want of users they are those of so many users.
+/// The finding about late requests. If the generator caused the delay, the times include it; if users were lacking,
+/// they are the times of that many users.
 fn lateness(evidence: &Evidence<'_>) -> Option<Finding> {
     let offered = evidence.result.offered.as_ref()?;
     let told = |late: Late, were_begun: &str, remedy| {
@@ -180,14 +180,14 @@ fn stalls(evidence: &Evidence<'_>) -> Option<Finding> {
     stalled(evidence.beats, response_time_ms, undelayed_ms)
 }
 
-/// At a rate, so few answers or so short a time that there is no course are too few to tell, where half of them waited.
+/// At a rate, too few responses or too short a time for a course cannot be judged, where half of the requests waited.
 fn no_course(evidence: &Evidence<'_>) -> Option<Finding> {
     let QuickResult { offered, requests, response_time_ms, connection_times_ms, .. } = &evidence.result;
     let (_, half_ms, least_ms) = (offered.as_ref()?, response_time_ms.p50?, connection_times_ms.as_ref()?.total.min);
     trend::too_few(*requests, half_ms, least_ms)
 }
 
-/// In stages it is the question what changes.
+/// Checks for a trend during the load; in stages, change is expected.
 fn steady(evidence: &Evidence<'_>) -> Option<Finding> {
     let QuickResult { offered, course, requests, connection_times_ms, .. } = &evidence.result;
     let width_s = course.first()?.until_s;
@@ -299,7 +299,7 @@ mod tests {
         Offered { rate_per_second, arrivals, seed, intended: 1000, unsent, users, lateness_ms, overdue_ms }
     }
 
-    /// What a load without any fault shows.
+    /// The evidence of a load without any fault.
     fn sound() -> Evidence<'static> {
         let result = QuickResult {
             requests: 10_000,
@@ -327,7 +327,7 @@ mod tests {
         }
     }
 
-    /// The same at this rate.
+    /// The evidence of a load at this rate.
     fn at_rate(offered: Offered, response_ms: Percentiles) -> Evidence<'static> {
         let mut evidence = sound();
         (evidence.result.offered, evidence.result.response_time_ms) = (Some(offered), response_ms);

@@ -48,21 +48,21 @@ use crate::traffic::model::{End, Load, Pace};
 use crate::traffic::stages::Stages;
 use crate::traffic::statuses::Statuses;
 
-/// How often a running load looks whether it shall stop.
+/// Interval at which a running load checks whether to stop.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// What is loaded, and how much.
+/// The target and the amount of load.
 #[derive(Debug, Clone, Default)]
 pub struct QuickLoad {
     /// The URL.
     pub url: String,
-    /// So many requests in all.
+    /// Total number of requests.
     pub requests: Option<u64>,
-    /// For so long. With neither bound one request is sent; with both the first one ends it.
+    /// Duration. Without both bounds one request is sent; with both, the first one reached ends the load.
     pub duration: Option<Duration>,
-    /// Users who ask at the same time.
+    /// Concurrent users.
     pub concurrency: usize,
-    /// How long connections live.
+    /// The lifetime of connections.
     pub connection: Connection,
     /// The method, in capitals.
     pub method: String,
@@ -70,75 +70,75 @@ pub struct QuickLoad {
     pub headers: Vec<(String, String)>,
     /// The body; empty if none.
     pub body: Vec<u8>,
-    /// How TLS is spoken.
+    /// TLS settings.
     pub tls: ClientSettings,
-    /// At which rate requests come, whatever the server does; `concurrency` is then the most that are under way.
-    /// Absent: as fast as users are answered.
+    /// Rate of requests, independent of the server; `concurrency` is then the maximum number under way. Absent: as fast
+    /// as users get responses.
     pub rate: Option<Rate>,
-    /// How users or rate change; absent: not at all. What it counts is what there is of users or rate.
+    /// Changes of users or rate over time; absent: constant. Its unit decides whether users or rate change.
     pub stages: Option<Arc<Stages>>,
-    /// Over which time the users come, before anything counts; only without a rate.
+    /// Time over which the users arrive, before anything counts; only without a rate.
     pub ramp_up: Duration,
-    /// How long a request may take.
+    /// Time limit of a request.
     pub timeout: Duration,
-    /// Threads that load, each with its share of the users; absent: one.
+    /// Generator threads, each with its share of the users; absent: one.
     pub threads: Option<usize>,
     /// Hosts off loopback that may be loaded.
     pub may_load: Vec<String>,
-    /// How bodies are framed.
+    /// Framing of bodies.
     pub framing: BodyFraming,
-    /// Rows whose values fill the places in URL, header fields and body.
+    /// Rows whose values fill the placeholders in URL, header fields and body.
     pub feed: Option<Feed>,
-    /// The convenience by which the body is put into a message.
+    /// The wrapping of the body.
     pub wrapping: Wrapping,
-    /// Which statuses are wanted.
+    /// Expected statuses.
     pub statuses: Statuses,
-    /// Whether each answer must be as long as the first one.
+    /// The check of each response's length against the first one's.
     pub length: AnswerLength,
-    /// What each answer must contain.
+    /// Text that each response must contain.
     pub contains: Option<String>,
     /// JSON values that each answer must have.
     pub json: Vec<JsonValue>,
-    /// Where connections go instead of the URL's own host and port.
+    /// Destination of connections instead of the URL's own host and port.
     pub via: Option<Via>,
-    /// How sockets are.
+    /// Socket options.
     pub socket: SocketOptions,
-    /// So many requests are kept by themselves; absent: none.
+    /// Number of requests that are logged one by one; absent: none.
     pub log_requests_max: Option<usize>,
 }
 
-/// The convenience by which a body is put into a message.
+/// The wrapping of a body.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Wrapping {
-    /// None: it is sent as it is.
+    /// None: the body is sent unchanged.
     #[default]
     None,
     /// In a SOAP envelope, for an action; faults are failures.
     Soap {
-        /// What is to be done.
+        /// The SOAP action.
         action: String,
-        /// The version; absent: that of an envelope that is there already, else 1.1.
+        /// The version; absent: that of an existing envelope, else 1.1.
         version: Option<soap::Version>,
     },
-    /// So many times in one OData batch; each answer in the answer counts.
+    /// Repeated in one OData batch; each response in the batch response counts.
     Batch {
-        /// How it is written.
+        /// The format of the batch.
         form: BatchForm,
         /// Requests in a batch.
         requests: usize,
-        /// Where the service root is, as a path with a slash behind it; absent: where the URL's last segment begins.
+        /// The service root, a path that ends with a slash; absent: the URL up to its last segment.
         root: Option<String>,
     },
 }
 
-/// Where connections go instead of the URL's own host and port.
+/// Destination of connections instead of the URL's own host and port.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Via {
-    /// To another address, asked as if it were the URL's host.
+    /// Another address, with requests as for the URL's host.
     Address(SocketAddr),
-    /// To a proxy (`host:port`), which is asked for an http URL, and for a tunnel to the host of an https URL.
+    /// A proxy (`host:port`): sent the request for an http URL, and asked for a tunnel to the host of an https URL.
     Proxy(String),
-    /// To a Unix socket, asked as if it were the URL's host.
+    /// A Unix socket, with requests as for the URL's host.
     Socket(PathBuf),
 }
 
@@ -154,7 +154,7 @@ impl QuickLoad {
         }
     }
 
-    /// Requests at most, all users together.
+    /// Maximum number of requests, of all users together.
     fn requests_bound(&self) -> Option<u64> {
         let asked = match (self.requests, self.duration) {
             (None, None) => Some(1),
@@ -163,7 +163,7 @@ impl QuickLoad {
         [asked, self.rows_bound()].into_iter().flatten().min()
     }
 
-    /// Requests for which there are rows, if that is a bound for all users together.
+    /// Number of requests that the rows allow, if that is a bound for all users together.
     fn rows_bound(&self) -> Option<u64> {
         let feed = self.feed.as_ref().filter(|feed| feed.end == FeedEnd::Stop)?;
         let is_shared = feed.order == feed::Order::Unique || self.rate.is_some();
@@ -175,20 +175,20 @@ impl QuickLoad {
     }
 }
 
-/// What a single load found, with the records that it was found in.
+/// The result of a single load, with the records behind it.
 #[derive(Debug)]
 pub struct Quick {
     /// The figures.
     pub result: QuickResult,
-    /// What they were made of.
+    /// The records behind the result.
     pub recorder: Recorder,
-    /// When the load began.
+    /// The start of the load.
     pub started: jiff::Timestamp,
-    /// From the first request to the last answer.
+    /// Time from the first request to the last response.
     pub took: Duration,
 }
 
-/// Loads one URL, and gives the figures.
+/// Loads one URL, and returns the figures.
 ///
 /// # Errors
 /// As [`quick_recorded`].
@@ -196,11 +196,11 @@ pub fn quick(load: &QuickLoad, stop: &StopFlag) -> Result<QuickResult, RunError>
     quick_recorded(load, &(), stop).map(|quick| quick.result)
 }
 
-/// Loads one URL, and tells the observer once where its counts can be read meanwhile.
+/// Loads one URL, and passes the observer its live counters once.
 ///
 /// # Errors
-/// A URL that is none, a host that may not be loaded, a message that cannot be sent, a load of nobody, or a generator that
-/// cannot start.
+/// An invalid URL, a host that may not be loaded, a message that cannot be sent, a load without users, or a generator
+/// that cannot start.
 pub fn quick_recorded(load: &QuickLoad, observer: &dyn Observer, stop: &StopFlag) -> Result<Quick, RunError> {
     let threads = load.threads.unwrap_or(1).min(load.concurrency);
     if threads == 0 {
@@ -232,8 +232,8 @@ pub fn quick_recorded(load: &QuickLoad, observer: &dyn Observer, stop: &StopFlag
     Ok(Quick { result: seen.result(started), recorder, started, took })
 }
 
-/// Users who wait share the requests: of more users than requests, some are there for nothing, and what is computed of users
-/// and time is of no load.
+/// Closed users share the requests: with more users than requests, some have none, and figures computed from users and
+/// time are wrong.
 fn check_users(load: &QuickLoad) -> Result<(), RunError> {
     let users = load.concurrency as u64;
     match load.requests_bound() {

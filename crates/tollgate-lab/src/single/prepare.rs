@@ -1,6 +1,6 @@
-//! From what a user asked for to what is sent where: the target, with what is asked of its answers, and the script.
+//! Prepares a load from the user's options: the target, the checks of its responses, and the script.
 //!
-//! Nothing is sent here, and nothing resolved.
+//! Nothing is sent or resolved here.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ const WITH_BODY: [&str; 3] = ["POST", "PUT", "PATCH"];
 /// The target and the script of a load.
 ///
 /// # Errors
-/// What is wrong, in one sentence.
+/// The fault, in one sentence.
 pub(super) fn prepare(load: &QuickLoad) -> Result<(Arc<LoadTarget>, Arc<Script>), String> {
     let target = Target::parse(&load.url).map_err(|error| format!("`{}`: {error}", secret::hide(&load.url)))?;
     let (via, mut route) = via(load, &target)?;
@@ -67,7 +67,7 @@ pub(super) fn prepare(load: &QuickLoad) -> Result<(Arc<LoadTarget>, Arc<Script>)
     Ok((Arc::new(loaded), Arc::new(script)))
 }
 
-/// Where connections go and how they get there; what they reach must be allowed.
+/// The destination and route of connections; the destination must be allowed.
 fn via(load: &QuickLoad, target: &Target) -> Result<(Option<Target>, Route), String> {
     let allowed = |host: &str| check_loadable(host, &load.may_load);
     match &load.via {
@@ -92,7 +92,7 @@ fn via(load: &QuickLoad, target: &Target) -> Result<(Option<Target>, Route), Str
     }
 }
 
-/// Puts the body into what it is to be sent in, and says what answers are.
+/// Wraps the body in its envelope, and returns the kind of the responses.
 fn wrap(load: &QuickLoad, message: &mut Message) -> Result<AnswerKind, String> {
     match &load.wrapping {
         Wrapping::None => Ok(AnswerKind::Plain),
@@ -136,7 +136,7 @@ fn wrap(load: &QuickLoad, message: &mut Message) -> Result<AnswerKind, String> {
     }
 }
 
-/// Refuses a feed of which nothing is sent. What looks like a place and is none is refused where it stands.
+/// Refuses a feed whose columns are never used. An invalid placeholder is refused where it occurs.
 fn check_used(load: &QuickLoad, target: &str, headers: &[(String, String)]) -> Result<(), String> {
     let Some(feed) = &load.feed else { return Ok(()) };
     let is_place = |piece: &Piece<'_>| matches!(piece, Piece::Value { .. });
@@ -149,7 +149,7 @@ fn check_used(load: &QuickLoad, target: &str, headers: &[(String, String)]) -> R
     Err(format!("the feed's columns are used nowhere: write {{{{{column}}}}} into the URL, a header field or the body"))
 }
 
-/// The payload without the places that a feed fills, which need not be XML.
+/// The payload without the placeholders of a feed, which need not be XML.
 fn without_places(load: &QuickLoad) -> Vec<u8> {
     let text = String::from_utf8_lossy(&load.body);
     let fixed = |piece: &Piece<'_>| match piece {
@@ -162,7 +162,7 @@ fn without_places(load: &QuickLoad) -> Vec<u8> {
     }
 }
 
-/// A service root and what is below it.
+/// Splits a path into the service root and the part below it.
 fn below(path: &str, root: Option<&str>) -> Result<(String, String), String> {
     let root = match root {
         Some(root) if root.starts_with('/') && root.ends_with('/') => root,

@@ -1,5 +1,5 @@
-//! Whether the rows of a feed came to an end before what was asked for was done. Where nothing but the rows bounds a load,
-//! their end is its own.
+//! Checks whether the rows of a feed ran out before the requested load was done. A load bounded by nothing but its rows
+//! ends with them.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use super::QuickLoad;
 use crate::load::record::recorder::Tally;
 use tollgate_facts::rules::{Finding, marked};
 
-/// What a load that was not cut off shows; `None` where rows had no part in its end.
+/// Finding about a load that was not cut off; `None` where rows had no part in its end.
 pub(super) fn short(load: &QuickLoad, tally: &Tally, took: Duration) -> Option<Finding> {
     let (ended, left) = (tally.requests + tally.failures(), tally.out_of_rows);
     // Some may have been taken while users came, and count for nothing.

@@ -1,4 +1,4 @@
-//! The engine against a server in the same process: what one side counted is what the other saw.
+//! The engine against a server in the same process: the counts of one side are compared with those of the other.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -225,15 +225,15 @@ fn what_may_not_be_loaded_is_a_fault_of_the_caller() {
     assert!(matches!(quick(&nobody, &StopFlag::new()), Err(RunError::Usage(_))));
 }
 
-/// So many passes, however long they take.
+/// Ends after this many passes, however long they take.
 fn passes(count: u64) -> End {
     End { after: None, units: Some(count) }
 }
 
-/// At the first list that fails: a walk without a pass has no other end.
+/// Ends at the first list that fails: a walk without a pass has no other end.
 const FIRST_FAILURE: End = End { after: Some(Duration::ZERO), units: None };
 
-/// Walks `path` with `users` users on so many workers until `end`, in `trials` trials.
+/// Walks `path` with `users` users on these workers until `end`, in `trials` trials.
 fn walk(
     server: &TestServer,
     path: &str,

@@ -1,7 +1,7 @@
-//! Records of the user's own file: rows of a CSV whose first row names properties, or JSON objects, whose texts may have
-//! places for numbers. They are taken from the first to the last, and then again.
+//! Records from the user's own file: rows of a CSV whose first row names properties, or JSON objects, whose texts may
+//! have places for numbers. They are taken from the first to the last, and then again.
 //!
-//! What it deliberately does not do: know of which types the properties are (see [`crate::load::insert`]).
+//! It does not know the types of the properties (see [`crate::load::insert`]).
 
 use std::borrow::Cow;
 
@@ -10,12 +10,12 @@ use serde_json::{Map, Value};
 use super::feed::csv::Table;
 use super::feed::template::{self, Piece};
 
-/// What stands in a text for the record's number, from 1.
+/// Placeholder of the record's number, from 1.
 const NUMBER: &str = "number";
-/// What stands there for a number that no other record has, drawn from the run's seed.
+/// Placeholder of a number that no other record has, drawn from the run's seed.
 const UNIQUE: &str = "unique";
 
-/// Records of a file.
+/// The records of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct GivenRecords {
     /// The file as the user named it.
@@ -25,21 +25,21 @@ pub(crate) struct GivenRecords {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Entries {
-    /// With the text, in which lines are found again.
+    /// With the text, to find lines again.
     Csv(Table, String),
     Json(Vec<Map<String, Value>>),
 }
 
-/// A value as the file has it.
+/// A value from the file.
 #[derive(Debug, PartialEq)]
 pub(crate) enum GivenValue<'g> {
-    /// A text, whose form is that of its property's type.
+    /// A text in the form of its property's type.
     Text(Cow<'g, str>),
-    /// JSON that is sent as it is.
+    /// JSON that is sent unchanged.
     Json(Cow<'g, Value>),
 }
 
-/// What stands in the places of a record's texts.
+/// The values of the placeholders in a record's texts.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Numbers {
     /// The record's number, from 0.
@@ -52,7 +52,7 @@ impl GivenRecords {
     /// Reads a file of that name.
     ///
     /// # Errors
-    /// What is wrong, with the file and where it stands there.
+    /// The fault, with the file and the place in it.
     pub(crate) fn parse(file: &str, text: String) -> Result<GivenRecords, String> {
         let entries = match file.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase()).as_deref() {
             Some("csv") => {
@@ -65,7 +65,7 @@ impl GivenRecords {
         Ok(GivenRecords { name: file.to_owned(), entries })
     }
 
-    /// How many there are.
+    /// The number of records.
     pub(crate) fn count(&self) -> usize {
         match &self.entries {
             Entries::Csv(table, _) => table.rows(),
@@ -73,7 +73,7 @@ impl GivenRecords {
         }
     }
 
-    /// The properties that any of them names.
+    /// The properties that occur in any record.
     pub(crate) fn names(&self) -> Vec<&str> {
         match &self.entries {
             Entries::Csv(table, _) => table.columns.iter().map(String::as_str).collect(),
@@ -86,7 +86,7 @@ impl GivenRecords {
         }
     }
 
-    /// What a record says of a property; nothing where it has no such or leaves it empty.
+    /// A record's value of a property; `None` where it has no such property or leaves it empty.
     pub(crate) fn value(&self, name: &str, numbers: Numbers) -> Option<GivenValue<'_>> {
         let row = numbers.record % self.count();
         match &self.entries {
@@ -103,7 +103,7 @@ impl GivenRecords {
         }
     }
 
-    /// Where a property is named, or where a record's value of it stands: `books.csv, line 3, column 2`.
+    /// The place of a property's name, or of a record's value of it: `books.csv, line 3, column 2`.
     pub(crate) fn place(&self, name: &str, record: Option<usize>) -> String {
         let file = &self.name;
         match &self.entries {
@@ -149,7 +149,7 @@ fn objects(text: &str) -> Result<Vec<Map<String, Value>>, String> {
     Ok(objects)
 }
 
-/// Whether there is nothing to be filled in.
+/// Whether it has no placeholders.
 fn is_fixed(value: &Value) -> bool {
     match value {
         Value::String(text) => !has_places(text),

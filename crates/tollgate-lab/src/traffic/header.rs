@@ -1,20 +1,20 @@
-//! Header fields of the user: checked before they are sent, by the template that will carry them.
+//! Header fields of the user: checked before sending, with the template that will carry them.
 
 use tollgate_net::http1::client::RequestTemplate;
 
-/// Whether a user's header field may be sent.
+/// Checks whether a user's header field may be sent.
 ///
 /// # Errors
-/// What is wrong with it, in one sentence.
+/// Its fault, in one sentence.
 pub fn check_header(name: &str, value: &str) -> Result<(), String> {
     let built = RequestTemplate::builder("GET", "host").target_text("/").header(name, value).build();
     built.map(drop).map_err(|error| format!("header field `{name}`: {error}"))
 }
 
-/// The same of a field of a single load, which may name the host that is asked for.
+/// The same for a field of a single load, which may be `Host`.
 ///
 /// # Errors
-/// What is wrong with it, in one sentence.
+/// Its fault, in one sentence.
 pub fn check_load_header(name: &str, value: &str) -> Result<(), String> {
     if !name.eq_ignore_ascii_case("host") {
         return check_header(name, value);
@@ -22,7 +22,7 @@ pub fn check_load_header(name: &str, value: &str) -> Result<(), String> {
     RequestTemplate::builder("GET", value).build().map(drop).map_err(|error| format!("header field `{name}`: {error}"))
 }
 
-/// The user's own fields, all of them and in their order, behind those of `ours` whose name none of them has.
+/// The user's own fields, all of them and in order, after those of `ours` with names that the user's do not have.
 pub fn completed(
     own: Vec<(String, String)>,
     ours: impl IntoIterator<Item = (String, String)>,

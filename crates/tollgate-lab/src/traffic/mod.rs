@@ -1,7 +1,6 @@
-//! What is sent and how it comes: requests, rows, records, scenarios, rates and stages, each checked once.
+//! Descriptions of traffic: requests, rows, records, scenarios, rates and stages, each checked once.
 //!
-//! What it deliberately does not do: send anything (see [`crate::load`]), or read a file of an experiment (see
-//! [`crate::experiment`]).
+//! It does not send anything (see [`crate::load`]) or read a file of an experiment (see [`crate::experiment`]).
 
 pub mod feed;
 pub(crate) mod given;

@@ -1,50 +1,49 @@
-//! The modes in which records are inserted, as their names say: `sequential`, `parallel-10`, `batch-100`,
-//! `custom-rest`.
+//! The modes in which records are inserted, by name: `sequential`, `parallel-10`, `batch-100`, `custom-rest`.
 //!
-//! What it deliberately does not do: render a request (see [`crate::load`]).
+//! It does not render requests (see [`crate::load`]).
 
 use std::fmt;
 use std::str::FromStr;
 
-/// Most connections of `parallel-N`: above it the ports of one address run short.
+/// Maximum number of connections of `parallel-N`: above it the ports of one address run out.
 pub const CONNECTIONS_MAX: u32 = 10_000;
 /// Most records in one request of a batch.
 pub const BATCH_RECORDS_MAX: u32 = 20_000;
 
-/// How records are sent.
+/// The way in which records are sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Mode {
-    /// One request for each record, over so many connections; one connection is called `sequential`.
+    /// One request for each record, over several connections; with one connection it is called `sequential`.
     Single {
         /// Connections.
         connections: u32,
     },
-    /// Batches of so many records, one after another.
+    /// Batches of records, one after another.
     Batch {
-        /// How a batch is written.
+        /// The format of a batch.
         form: BatchForm,
-        /// Records in each; the last one has what is left.
+        /// Records in each; the last one has the remainder.
         records: u32,
     },
     /// All records in one array to the subject's own REST endpoint.
     CustomRest,
 }
 
-/// How a batch is written, each way with its name in modes.
+/// The format of a batch, each with its name in modes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, derive_more::Display)]
 #[display(rename_all = "kebab-case")]
 pub enum BatchForm {
-    /// JSON, each request for itself.
+    /// JSON, each request separately.
     #[display("batch")]
     Json,
     /// JSON, all requests in one atomic group.
     Changeset,
-    /// Multipart, each request for itself.
+    /// Multipart, each request separately.
     Multipart,
 }
 
 impl Mode {
-    /// Most connections that it uses at the same time.
+    /// Maximum number of concurrent connections.
     pub fn connections(self) -> u32 {
         match self {
             Mode::Single { connections } => connections,
@@ -52,7 +51,7 @@ impl Mode {
         }
     }
 
-    /// A few words for people about a mode.
+    /// A mode's title, in a few words.
     pub(crate) fn title(self) -> String {
         match self {
             Mode::Single { connections: 1 } => "one request a record, one after another".to_owned(),
@@ -66,12 +65,12 @@ impl Mode {
         }
     }
 
-    /// Connections that a transfer of so many records uses: never more than it has records.
+    /// Connections that a transfer of this many records uses: never more than records.
     pub fn connections_for(self, records: u64) -> u64 {
         u64::from(self.connections()).min(records)
     }
 
-    /// How often a transfer of so many records waits for an answer before it can go on.
+    /// The number of times that a transfer of this many records waits for a response before it can go on.
     pub fn waits(self, records: u64) -> u64 {
         records.div_ceil(self.records_per_request(records)).div_ceil(self.connections_for(records).max(1))
     }

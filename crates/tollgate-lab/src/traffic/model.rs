@@ -1,8 +1,8 @@
-//! The load model: who asks, when, and until when. Closed: so many users, each of whom waits for its answer before it
-//! asks again, so that a slow subject is asked less; the report says so. Open: requests at a rate, whatever the subject
-//! does.
+//! The load model: who sends requests, when, and until when. Closed: each of a number of users waits for its response
+//! before the next request, so that a slow subject gets fewer; the report says so. Open: requests at a rate,
+//! independent of the subject.
 //!
-//! What it deliberately does not do: ask.
+//! It sends nothing.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,32 +11,32 @@ pub use tollgate_facts::results::Arrivals;
 
 use super::stages::Stages;
 
-/// How much is asked, and when.
+/// The amount and the timing of requests.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Load {
-    /// Users who ask at the same time. At a rate the most of them: there are as many as there are requests under way.
-    /// Requests beyond them wait, which is told as lateness; those that still wait at the end are counted as unsent.
+    /// Concurrent users. At a rate, their maximum: there are as many as there are requests under way. Requests beyond
+    /// it wait, which is reported as lateness; those that still wait at the end are counted as unsent.
     pub users: usize,
-    /// What a request waits for.
+    /// The trigger of a request.
     pub pace: Pace,
-    /// How users or rate change while it lasts, which is as long as they last; absent: not at all.
+    /// Changes of users or rate during the load, which lasts as long as they do; absent: constant.
     pub stages: Option<Arc<Stages>>,
-    /// When there are no more requests.
+    /// The end of requests.
     pub end: End,
-    /// Which part of the load this is.
+    /// The part of the load that this is.
     pub lane: Lane,
 }
 
-/// What a request waits for.
+/// The trigger of a request.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Pace {
-    /// For its user's answer to the one before (a closed load).
+    /// The response to its user's previous request (a closed load).
     Closed {
-        /// Over which time the users come, evenly. Nothing of what they do meanwhile counts; the load's end counts from
-        /// its end.
+        /// Time over which the users arrive, evenly. Nothing counts meanwhile; the load's end is measured from the end
+        /// of this time.
         ramp_up: Duration,
     },
-    /// For its intended start (an open load). Response times count from there, whenever it could be sent.
+    /// Its intended start (an open load). Response times count from there, even if it is sent late.
     Open(Rate),
 }
 
@@ -45,42 +45,43 @@ pub enum Pace {
 pub struct Rate {
     /// Requests per second, all workers together.
     pub per_second: f64,
-    /// How their intended starts lie.
+    /// The distribution of their intended starts.
     pub arrivals: Arrivals,
-    /// Seed of what is drawn.
+    /// Seed of the random draws.
     pub seed: u64,
 }
 
-/// A worker's part of a load: of an open one constant arrivals take turns, of Poisson ones each lane draws its own.
+/// A worker's part of a load. In an open load, lanes take turns with constant arrivals; with Poisson arrivals, each
+/// draws its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lane {
     /// Its number, from 0.
     pub index: u32,
-    /// How many there are.
+    /// The number of parts.
     pub count: u32,
 }
 
-/// When a trial is over: at the end of the first whole unit of work at which either bound is reached.
+/// The end of a trial: the end of the first whole unit of work at which either bound is reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct End {
-    /// After so long.
+    /// Time after which it ends.
     pub after: Option<Duration>,
-    /// After so many units of work.
+    /// Units of work after which it ends.
     pub units: Option<u64>,
 }
 
 impl Load {
-    /// So many users at once, who wait for their answers.
+    /// A load of concurrent users who wait for their responses.
     pub fn closed(users: usize, end: End) -> Load {
         Load { users, pace: Pace::Closed { ramp_up: Duration::ZERO }, stages: None, end, lane: Lane::WHOLE }
     }
 
-    /// At a rate, by so many users at most.
+    /// A load at a rate, with this maximum of users.
     pub fn at_a_rate(users: usize, rate: Rate, end: End) -> Load {
         Load { pace: Pace::Open(rate), ..Load::closed(users, end) }
     }
 
-    /// The part of one of so many workers, of whom none may be left without a user: users and units are divided.
+    /// The share of one of this many workers, each of which gets at least one user: users and units are divided.
     #[must_use]
     pub fn share(&self, index: usize, workers: usize) -> Load {
         Load {
@@ -91,7 +92,7 @@ impl Load {
         }
     }
 
-    /// Over which time its users come.
+    /// Time over which its users arrive.
     pub fn ramp_up(&self) -> Duration {
         match self.pace {
             Pace::Closed { ramp_up } => ramp_up,
@@ -99,7 +100,7 @@ impl Load {
         }
     }
 
-    /// When the user with this number comes, from the start of the ramp-up.
+    /// Arrival of the user with this number, from the start of the ramp-up.
     pub fn comes_after(&self, user: usize) -> Duration {
         self.ramp_up().mul_f64(user as f64 / self.users.max(1) as f64)
     }
@@ -109,19 +110,19 @@ impl Lane {
     /// All of a load.
     pub const WHOLE: Lane = Lane { index: 0, count: 1 };
 
-    /// The number among the users of all lanes of the one with this number in this lane.
+    /// The number among the users of all lanes, for the user with this number in this lane.
     pub(crate) fn user(self, number: usize) -> usize {
         number * self.count as usize + self.index as usize
     }
 }
 
 impl End {
-    /// At the first whole unit of work after `slice`.
+    /// Ends at the first whole unit of work after `slice`.
     pub fn after(slice: Duration) -> End {
         End { after: Some(slice), units: None }
     }
 
-    /// Whether a trial of this age and work is over. Without any bound it is over at once.
+    /// Whether a trial is over after this time and work. Without any bound it is over at once.
     pub fn is_reached(self, age: Duration, units: u64) -> bool {
         self.after.is_some_and(|after| age >= after)
             || self.units.is_some_and(|most| units >= most)
@@ -129,7 +130,7 @@ impl End {
     }
 }
 
-/// What the part with this number has of `whole`; the first parts have the rest.
+/// The share of the part with this number in `whole`; the first parts get the remainder.
 pub(crate) fn share(whole: u64, index: usize, parts: usize) -> u64 {
     let parts = parts as u64;
     whole / parts + u64::from((index as u64) < whole % parts)

@@ -1,7 +1,7 @@
-//! Where an `insert` sends its records: the OData service, its entity set, and the two custom paths beside it; and what a
-//! record is.
+//! Targets of an `insert`: the OData service, its entity set, and the two custom paths beside it; and the kind of its
+//! records.
 //!
-//! What it deliberately does not do: say how records are sent (that is a variant's [`crate::traffic::mode::Mode`]).
+//! It does not say how records are sent (that is a variant's [`crate::traffic::mode::Mode`]).
 
 use std::sync::Arc;
 
@@ -10,34 +10,34 @@ use serde_json::{Map, Value};
 use crate::traffic::given::GivenRecords;
 use crate::traffic::mode::Mode;
 
-/// The places of an insert, each a path without a host.
+/// The paths of an insert, without a host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InsertPlaces {
     /// Root of the OData service, with a slash at its end.
     pub service: String,
     /// The entity set.
     pub entity_set: String,
-    /// Takes all records in one array; absent where no variant sends them so.
+    /// Path that accepts all records in one array; absent where no variant sends them so.
     pub insert_all: Option<String>,
-    /// Empties the table when it is posted to; absent: records are deleted by their keys.
+    /// Path to which a POST empties the table; absent: records are deleted by their keys.
     pub delete_all: Option<String>,
-    /// What a record is.
+    /// The kind of record.
     pub record: Record,
 }
 
-/// What a record is.
+/// The kind of record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Record {
-    /// That of the published measurement, with eleven columns.
+    /// The record of the published measurement, with eleven columns.
     Published,
-    /// What the service's `$metadata` says, as far as the user does not.
+    /// A record described by the service's `$metadata` and the user's values, which come first.
     Described(OwnRecord),
 }
 
-/// What the user says of records.
+/// The user's values of records.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OwnRecord {
-    /// Values that all have.
+    /// Values that all records have.
     pub(crate) values: Map<String, Value>,
     /// The records of a file.
     pub(crate) file: Option<Arc<GivenRecords>>,
@@ -47,7 +47,7 @@ impl InsertPlaces {
     /// The path that requests of a mode go to.
     ///
     /// # Panics
-    /// All records are sent in one array, and nothing takes them.
+    /// The mode sends all records in one array, and there is no path for it.
     pub fn path(&self, mode: Mode) -> String {
         match mode {
             Mode::Single { .. } => self.entity_path(),
@@ -61,12 +61,12 @@ impl InsertPlaces {
         format!("{}{}", self.service, self.entity_set)
     }
 
-    /// The path that batches go to.
+    /// The path of batches.
     pub(crate) fn batch_path(&self) -> String {
         format!("{}$batch", self.service)
     }
 
-    /// The path at which its rows are counted.
+    /// The path for counting rows.
     pub(crate) fn count_path(&self) -> String {
         format!("{}/$count", self.entity_path())
     }

@@ -1,19 +1,19 @@
-//! How a request looks and what a valid answer to it is.
+//! The form of a request and of a valid response to it.
 //!
-//! It deliberately does not build the one or read the other.
+//! It does not build the one or read the other.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 pub use tollgate_wire::links::Template;
 
-/// How a variant's requests look and how its answers are understood.
+/// The form of a variant's requests, and the reading of its responses.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct RequestShape {
-    /// How a walk reads the collection's answer; `None` for other workloads.
+    /// The format in which a walk reads the collection's response; `None` for other workloads.
     pub format: Option<ListFormat>,
-    /// Where an entity is, with properties in braces, relative to the collection's URL; `None`: at the answer's links.
+    /// URL of an entity, with properties in braces, relative to the collection's URL; `None`: at the response's links.
     pub detail: Option<Template>,
-    /// The properties that say which entity an answer is.
+    /// The key properties, which identify the entity in a response.
     pub key: Vec<String>,
     /// Statuses by which an entity is left out of a pass instead of failing.
     pub leave_out: Vec<u16>,
@@ -23,15 +23,15 @@ pub struct RequestShape {
     pub headers: Vec<(String, String)>,
     /// The body; empty if none.
     pub body: Vec<u8>,
-    /// What every valid answer of a `request` workload contains.
+    /// Text that every valid response of a `request` workload contains.
     pub contains: Option<String>,
-    /// Its length.
+    /// Length of every valid response, in bytes.
     pub answer_bytes: Option<u64>,
-    /// An element that it has.
+    /// An element that a valid response has.
     pub element: Option<Element>,
 }
 
-/// An element of an answer and what stands in it.
+/// An element of a response and its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Element {
     /// Local names from the outermost element on.
@@ -42,17 +42,17 @@ pub struct Element {
     pub text: String,
 }
 
-/// Whether each answer must be as long as the first one.
+/// The check of each response's length against the first one's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum AnswerLength {
-    /// It may be of any length.
+    /// Any length is valid.
     #[default]
     Any,
-    /// It must.
+    /// The length must be that of the first one.
     AsFirst,
 }
 
-/// What the user asks of his own servers, and what they answer, in the place of what the experiment says.
+/// The request to the user's own servers, and the expected response, instead of the experiment's.
 #[derive(Debug, Clone, Default)]
 pub struct OwnRequest {
     /// The method; absent: the variant's.
@@ -61,16 +61,16 @@ pub struct OwnRequest {
     pub body: Option<Vec<u8>>,
     /// Text that each answer must contain.
     pub contains: Option<String>,
-    /// Whether each answer must be as long as the first one, where that is not said otherwise.
+    /// The check of each response's length, unless specified otherwise.
     pub length: AnswerLength,
-    /// Of variants that walk, by name, where an entity is; the properties in it are its key.
+    /// URL of an entity, for variants that walk, by name; the properties in it are its key.
     pub details: Vec<(String, Template)>,
     /// Statuses by which an entity of a walk is left out; empty: the variant's.
     pub leave_out: Vec<u16>,
 }
 
 impl OwnRequest {
-    /// Whether it says anything.
+    /// Whether it contains anything.
     pub(crate) fn is_said(&self) -> bool {
         let is_of_answers = self.contains.is_some() || self.length == AnswerLength::Any;
         let is_of_walks = !self.details.is_empty() || !self.leave_out.is_empty();
@@ -78,7 +78,7 @@ impl OwnRequest {
     }
 }
 
-/// How the answers of a walk are read.
+/// The format in which a walk reads its responses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ListFormat {

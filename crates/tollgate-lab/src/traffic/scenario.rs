@@ -1,7 +1,7 @@
-//! Scenarios: steps that each user goes through again and again, with variables of its own. Every name in one is known, and
-//! every expression compiled.
+//! Scenarios: steps that each user repeats, with variables of its own. Every name in one is known, and every expression
+//! compiled.
 //!
-//! What this module deliberately does not do: ask (see [`crate::load::scenario`]).
+//! This module does not send requests (see [`crate::load::scenario`]).
 
 use std::sync::Arc;
 
@@ -20,27 +20,27 @@ use super::statuses::Statuses;
 pub(crate) const BUILT_IN: [&str; 3] = ["user", "iteration", "unique"];
 /// The variable of a fetched token against forged requests.
 pub(crate) const CSRF_TOKEN: &str = "csrf-token";
-/// The field by which it is asked for and sent.
+/// The field in which the token is requested and sent.
 pub(crate) const CSRF_FIELD: &str = "X-CSRF-Token";
 
-/// A scenario in which every name is known.
+/// A scenario with all its names resolved.
 #[derive(Debug, Clone)]
 pub struct Scenario {
     /// Its name.
     pub name: String,
-    /// Names of all variables: first [`BUILT_IN`], then columns of feeds, constants of variants, and what is extracted.
+    /// Names of all variables: first [`BUILT_IN`], then columns of feeds, constants of variants, and extracted values.
     pub variables: Vec<String>,
     /// Rows of values.
     pub feeds: Vec<Fed>,
-    /// What each user does first.
+    /// First steps of each user.
     pub setup: Vec<Step>,
-    /// What it does again and again.
+    /// Repeated steps.
     pub steps: Vec<Step>,
-    /// What it does last.
+    /// Last steps.
     pub teardown: Vec<Step>,
 }
 
-/// What a variant plays: a scenario, and what some of its variables are from the beginning.
+/// The scenario of a variant, and the initial values of some of its variables.
 #[derive(Debug, Clone)]
 pub struct Played {
     /// The scenario.
@@ -50,7 +50,7 @@ pub struct Played {
 }
 
 impl Played {
-    /// Whether a user ever thinks.
+    /// Whether any step has a think time.
     pub(crate) fn thinks(&self) -> bool {
         self.scenario.steps.iter().filter_map(|step| step.think).any(|think| think.ms > 0)
     }
@@ -59,7 +59,7 @@ impl Played {
 /// Position of a variable in [`Scenario::variables`].
 pub type Variable = usize;
 
-/// A feed, and where its columns go.
+/// A feed, and the variables of its columns.
 #[derive(Debug, Clone)]
 pub struct Fed {
     /// The feed.
@@ -68,7 +68,7 @@ pub struct Fed {
     pub first: Variable,
 }
 
-/// One request and what is done with its answer.
+/// One request and the handling of its response.
 #[derive(Debug, Clone)]
 pub struct Step {
     /// Its name.
@@ -81,71 +81,71 @@ pub struct Step {
     pub headers: Vec<(String, Text)>,
     /// The body.
     pub body: Option<Text>,
-    /// Which statuses are wanted.
+    /// Expected statuses.
     pub statuses: Statuses,
-    /// How long the user thinks behind it.
+    /// Think time of the user after it.
     pub think: Option<Think>,
-    /// What is taken out of the answer.
+    /// Values extracted from the response.
     pub extracts: Vec<Extract>,
-    /// What holds of it.
+    /// Assertions about the response.
     pub assertions: Vec<Assertion>,
 }
 
-/// A text with places for variables.
+/// A text with placeholders for variables.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Text(pub Vec<Part>);
 
 /// A part of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Part {
-    /// As it is.
+    /// Fixed text.
     Fixed(String),
     /// A variable's value, escaped.
     Value(Variable, Escape),
 }
 
-/// How long a user thinks.
+/// Think time of a user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a table; such as `think = { ms = 500 }`")]
 pub struct Think {
-    /// Milliseconds, of `exponential` in the mean.
+    /// Milliseconds; for `exponential`, the mean.
     pub ms: u32,
-    /// How the times lie; absent: `"constant"`.
+    /// The distribution of the times; absent: `"constant"`.
     #[serde(default)]
     pub distribution: Distribution,
 }
 
-/// How times lie.
+/// The distribution of times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Distribution {
-    /// All alike.
+    /// All times are equal.
     #[default]
     Constant,
-    /// As between the calls of many people who know nothing of each other; at most ten times the mean.
+    /// As between the calls of many independent people; at most ten times the mean.
     Exponential,
 }
 
-/// A variable that takes its value from the answer.
+/// A variable that takes its value from the response.
 #[derive(Debug, Clone)]
 pub struct Extract {
     /// The variable.
     pub variable: Variable,
-    /// Where the value stands.
+    /// The source of the value.
     pub source: Source,
 }
 
-/// Where in an answer a text stands.
+/// The source of a text in a response.
 #[derive(Debug, Clone, Display)]
 #[display("{place}{}", pattern.as_ref().map(|of| format!(", regex `{of}`")).unwrap_or_default())]
 pub struct Source {
-    /// Where.
+    /// The part of the response.
     pub place: Place,
-    /// What of it.
+    /// The regular expression that selects a part of it.
     pub pattern: Option<Regex>,
 }
 
-/// A place in an answer.
+/// A place in a response.
 #[derive(Debug, Clone, Display)]
 pub enum Place {
     /// The whole body.
@@ -154,40 +154,40 @@ pub enum Place {
     /// A field.
     #[display("header `{_0}`")]
     Header(String),
-    /// A value of JSON: the names and indices that lead there.
+    /// A value of JSON, by names and indices from the top.
     #[display("json `/{}`", _0.join("/"))]
     Json(Vec<String>),
-    /// The text that an expression has.
+    /// The text that an XPath expression selects.
     #[display("xpath `{}`", _0.text())]
     XPath(Arc<XPath>),
 }
 
-/// What holds of a text of an answer.
+/// An assertion about a text of a response.
 #[derive(Debug, Clone)]
 pub struct Assertion {
-    /// Where it stands.
+    /// The source of the text.
     pub source: Source,
-    /// What holds of it, all of these.
+    /// Its conditions, all of which must be met.
     pub conditions: Vec<Condition>,
 }
 
-/// What holds of a text that is there.
+/// A condition of an existing text.
 #[derive(Debug, Clone)]
 pub enum Condition {
-    /// It is this one.
+    /// The text equals this.
     Equals(Text),
-    /// This stands in it.
+    /// The text contains this.
     Contains(Text),
-    /// This matches somewhere in it.
+    /// The expression matches somewhere in the text.
     Matches(Regex),
-    /// So many bytes at least.
+    /// Minimum length in bytes.
     BytesMin(u64),
-    /// So many bytes at most.
+    /// Maximum length in bytes.
     BytesMax(u64),
 }
 
 impl Text {
-    /// The text itself, where it has no places.
+    /// The text itself, if it has no placeholders.
     pub(crate) fn fixed(&self) -> Option<&str> {
         match &self.0[..] {
             [] => Some(""),
@@ -212,7 +212,7 @@ impl Part {
     }
 }
 
-/// Whether a path is a whole address.
+/// Whether a path is a whole URL.
 pub(crate) fn is_address(value: &[u8]) -> bool {
     let begins = |scheme: &[u8]| value.get(..scheme.len()).is_some_and(|front| front.eq_ignore_ascii_case(scheme));
     begins(b"http://") || begins(b"https://")

@@ -1,12 +1,12 @@
-//! Statuses of HTTP that are wanted, as they are written on a command line or in a file.
+//! Expected statuses of HTTP, as they are written on a command line or in a file.
 //!
-//! It deliberately does not look at an answer.
+//! It does not look at a response.
 
 use std::fmt;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
-/// Statuses that are wanted.
+/// Expected statuses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Statuses(Vec<RangeInclusive<u16>>);
 
@@ -17,7 +17,7 @@ impl Default for Statuses {
 }
 
 impl Statuses {
-    /// Whether this one is.
+    /// Whether this status is expected.
     #[inline]
     pub fn contains(&self, status: u16) -> bool {
         self.0.iter().any(|range| range.contains(&status))

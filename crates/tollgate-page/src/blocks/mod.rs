@@ -1,8 +1,8 @@
-//! A page as blocks: what is said of a result, built once and rendered by every format.
+//! A page as blocks: the description of a result, built once and rendered by every format.
 //!
-//! A block says by its own nature what a renderer can do with it. A format that cannot show one leaves it out: a figure on a
-//! terminal is its brief table or nothing, and what is folded away stands only where it can be unfolded. It deliberately
-//! knows neither a measurement nor a format.
+//! The type of a block says how it can be rendered. A format that cannot show one leaves it out: a figure on a terminal
+//! is its brief table or nothing, and folded text appears only where it can be unfolded. This knows neither a
+//! measurement nor a format.
 
 mod figure;
 mod table;
@@ -10,18 +10,18 @@ mod table;
 pub use figure::{Figure, Picture};
 pub use table::{Cell, Column, ColumnOf, Table, TableRow, Tone};
 
-/// Everything that is said of a result.
+/// The whole description of a result.
 #[derive(Debug, Default)]
 pub struct Page {
-    /// Short name of what was done.
+    /// Short name of the run or load.
     pub name: String,
     /// The question that it answers.
     pub question: String,
     /// The answer.
     pub answer: Answer,
-    /// Why not everything that was planned is here.
+    /// Reasons for missing parts of the plan.
     pub warnings: Vec<String>,
-    /// Where, when and how much, in a line.
+    /// Place, time and amount of the measurement, in a line.
     pub origin: String,
     /// The version that wrote the result.
     pub version: String,
@@ -32,36 +32,36 @@ pub struct Page {
 /// The answer to the question.
 #[derive(Debug, Default)]
 pub struct Answer {
-    /// For who reads nothing else.
+    /// For readers of nothing else.
     pub text: String,
-    /// Whether it can be trusted; absent where nobody can tell.
+    /// Its trustworthiness; absent where it cannot be judged.
     pub trust: Option<Trust>,
-    /// What else is to be known before the figures, a sentence each.
+    /// Further facts to know before the figures, a sentence each.
     pub besides: Vec<String>,
 }
 
-/// How far an answer can be trusted.
+/// The trustworthiness of an answer.
 #[derive(Debug)]
 pub struct Trust {
-    /// In one look.
+    /// At a glance.
     pub light: Light,
-    /// In words: how exact it is, or what weighs most against it, and what helps.
+    /// In words: its precision, or the strongest doubt and its remedy.
     pub text: String,
 }
 
 /// A traffic light.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Light {
-    /// Nothing was found against it.
+    /// Nothing speaks against it.
     Trusted,
-    /// Something was found that may have changed it.
+    /// A finding may have changed it.
     Care,
-    /// It must not be relied on.
+    /// Not trustworthy.
     Not,
 }
 
 impl Answer {
-    /// An answer that says all by itself.
+    /// An answer without a judgement of trust.
     pub fn of(text: String) -> Answer {
         Answer { text, ..Answer::default() }
     }
@@ -75,9 +75,9 @@ impl Answer {
 /// Blocks about one thing.
 #[derive(Debug)]
 pub struct Section {
-    /// What they are about.
+    /// Its heading.
     pub heading: String,
-    /// Whether a short form has it.
+    /// Whether short formats include it.
     pub depth: Depth,
     /// The blocks in their order.
     pub blocks: Vec<Block>,
@@ -86,9 +86,9 @@ pub struct Section {
 /// Whether a section answers or explains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Depth {
-    /// It stands in every form.
+    /// Included in every format.
     Main,
-    /// How it was found and what else was seen: a form to be read at a glance leaves it out.
+    /// Method and side observations: left out of short formats.
     Background,
 }
 
@@ -97,7 +97,7 @@ pub enum Depth {
 pub enum Block {
     /// Prose.
     Text(String),
-    /// What signs and columns mean, a sentence without its full stop each.
+    /// Meanings of signs and columns, a sentence without its full stop each.
     Legend(Vec<String>),
     /// Sentences of one kind.
     List(Vec<String>),
@@ -109,11 +109,11 @@ pub enum Block {
     Figures(Vec<Figure>),
     /// One for each variant.
     Cards(Vec<Card>),
-    /// What the numbers behind names and figures stand for; the first is 1.
+    /// The doubts behind the numbers at names and figures; the first is 1.
     Doubts(Vec<Doubt>),
-    /// Lists of names and values: how it was found, which short forms leave out.
+    /// Lists of names and values: the method, left out of short forms.
     Facts(Vec<Facts>),
-    /// What can be typed to find it again, which they leave out, too.
+    /// The command that repeats the measurement; left out there, too.
     Command(String),
 }
 
@@ -124,35 +124,35 @@ pub struct Card {
     pub key: usize,
     /// Its short name.
     pub name: String,
-    /// What it is, in a few words.
+    /// Its description, in a few words.
     pub title: String,
-    /// The figure and its unit; absent where none may be claimed.
+    /// The figure and its unit; absent without a valid claim.
     pub figure: Option<(String, String)>,
-    /// Where the figure lies.
+    /// The interval of the figure.
     pub interval: String,
-    /// What it is of.
+    /// The quantity of the figure.
     pub verdict: String,
     /// Further figures with their names.
     pub lines: Vec<(String, String)>,
-    /// All of it as a sentence; absent where it says nothing beyond the tables.
+    /// All of it as a sentence; absent where it adds nothing to the tables.
     pub sentence: Option<String>,
 }
 
-/// What one rule found.
+/// The findings of one rule.
 #[derive(Debug)]
 pub struct Doubt {
-    /// Whether what it names must not be read.
+    /// Whether the figures concerned are refused.
     pub is_refusal: bool,
     /// Name of the rule.
     pub rule: String,
-    /// What was found, cell by cell.
+    /// The findings, cell by cell.
     pub findings: Vec<String>,
-    /// What helps.
+    /// The remedy.
     pub remedy: String,
 }
 
 impl Doubt {
-    /// The rule and what follows, as a heading.
+    /// The verdict and the rule, as a heading.
     pub fn label(&self) -> String {
         format!("{} {}", if self.is_refusal { "refused" } else { "marked" }, self.rule)
     }
@@ -161,24 +161,24 @@ impl Doubt {
 /// Names and values under a heading.
 #[derive(Debug)]
 pub struct Facts {
-    /// What they are about.
+    /// Their heading.
     pub heading: String,
     /// The names with their values.
     pub entries: Vec<(String, String)>,
 }
 
 impl Section {
-    /// A section that stands in every form.
+    /// A section included in every format.
     pub fn main(heading: impl Into<String>, blocks: Vec<Block>) -> Self {
         Self { heading: heading.into(), depth: Depth::Main, blocks }
     }
 
-    /// A section that stands only where there is room to explain.
+    /// A section included only where there is room to explain.
     pub fn background(heading: impl Into<String>, blocks: Vec<Block>) -> Self {
         Self { heading: heading.into(), depth: Depth::Background, blocks }
     }
 
-    /// Nothing instead of a section without blocks.
+    /// Returns the section, or nothing if it has no blocks.
     pub fn some(self) -> Option<Self> {
         Some(self).filter(|section| !section.blocks.is_empty())
     }

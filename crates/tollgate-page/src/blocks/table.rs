@@ -5,34 +5,35 @@ use crate::number;
 /// Rows and columns.
 #[derive(Debug, Clone, Default)]
 pub struct Table {
-    /// What it holds; empty where the heading above says it.
+    /// Its title; empty where the heading above serves as one.
     pub title: String,
-    /// Its columns; the first one heads its row.
+    /// Its columns; the first one is the row heading.
     pub columns: Vec<Column>,
     /// Its rows, as long as there are columns, or until a cell that takes the rest.
     pub rows: Vec<TableRow>,
-    /// Name of the file as which it can be taken along.
+    /// Name of the file in which it can be downloaded.
     pub file: Option<String>,
-    /// Whether it is shown only to those who unfold it.
+    /// Whether it is folded away at first.
     pub is_folded: bool,
-    /// Most rows on a page with pictures, where they are folded away; other forms have all. Absent where nothing is cut.
+    /// Maximum number of rows on a page with pictures, where they are folded away; other formats have all. Absent: all
+    /// rows.
     pub page_rows_max: Option<usize>,
-    /// From this column on they are values along one axis: where there is no room for all, some are left out evenly.
+    /// First column of values along one axis: where there is no room for all, some are left out evenly.
     pub axis_from: Option<usize>,
-    /// Whether its cells are words: a row that is too long is then told in lines of its own.
+    /// Whether its cells are words: a row that is too long is then shown on lines of its own.
     pub is_wordy: bool,
-    /// The same with unrounded numbers, for machines: what the file holds instead.
+    /// The same with unrounded numbers, for machines: the content of the file.
     pub raw: Option<Box<Table>>,
 }
 
 /// One column.
 #[derive(Debug, Clone)]
 pub struct Column {
-    /// What it is.
+    /// Its heading.
     pub head: String,
     /// The unit of its numbers; empty where none.
     pub unit: String,
-    /// Which go first where there is no room: the highest, of equal ones the last. 0 stays.
+    /// Order of removal where there is no room: the highest first, of equal ones the last. 0 stays.
     pub rank: u8,
 }
 
@@ -41,7 +42,7 @@ pub struct Column {
 pub struct TableRow {
     /// Its cells.
     pub cells: Vec<Cell>,
-    /// How it is to be read.
+    /// Its emphasis.
     pub tone: Tone,
     /// Index of its colour, where the row is a variant's.
     pub key: Option<usize>,
@@ -49,17 +50,17 @@ pub struct TableRow {
     pub is_first: bool,
 }
 
-/// How a row is to be read.
+/// The emphasis of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Tone {
-    /// As it stands.
+    /// A usual row.
     #[default]
     Plain,
-    /// It is what others are compared with.
+    /// The baseline of the others.
     Base,
-    /// Not at all: its figures are refused.
+    /// A row whose figures are refused.
     Refused,
-    /// Its figures are somebody else's.
+    /// A row of somebody else's figures.
     Others,
 }
 
@@ -70,16 +71,16 @@ pub struct Cell {
     pub text: String,
     /// Numbers of the doubts that concern it.
     pub marks: Vec<usize>,
-    /// Whether it stands for all cells from here to the end of its row.
+    /// Whether it spans all cells from here to the end of its row.
     pub takes_rest: bool,
-    /// Why it is so, for those who ask.
+    /// The reason for its value, shown on request.
     pub why: Option<String>,
 }
 
-/// Units in which a head may end: they are taken for the column's unit, so that every table has them in one place.
+/// Units at the end of a heading: they become the column's unit, so that every table has them in one place.
 const UNITS: [&str; 11] = ["ms", "KB/s", "µs", "%", "ppm", "1/s", "/s", "kB", "MB", "cores", "µs/request"];
 
-/// A column, or its head, and what it says of a row.
+/// A column, or its heading, and the function from a row's item to its cell.
 pub type ColumnOf<'c, H, T, C> = (H, &'c dyn Fn(&T) -> C);
 
 impl Table {
@@ -88,7 +89,7 @@ impl Table {
         Self { title: title.into(), columns: columns.into_iter().map(Into::into).collect(), ..Self::default() }
     }
 
-    /// A row for each of these, a cell for each column: its head, and what it says of a row.
+    /// A table with a row for each item and a cell for each column, which is a heading and a function.
     pub fn of<T, H: Into<Column> + Clone, C: Into<Cell>>(
         title: impl Into<String>,
         rows: impl IntoIterator<Item = T>,
@@ -98,35 +99,35 @@ impl Table {
         Self::new(title, columns.iter().map(|(head, _)| head.clone())).with(rows.into_iter().map(row))
     }
 
-    /// With these rows.
+    /// Adds these rows.
     pub fn with<R: Into<TableRow>>(mut self, rows: impl IntoIterator<Item = R>) -> Self {
         self.rows.extend(rows.into_iter().map(Into::into));
         self
     }
 
-    /// With the name of its file.
+    /// Sets the name of its file.
     pub fn file(mut self, file: impl Into<String>) -> Self {
         self.file = Some(file.into());
         self
     }
 
-    /// Folded away.
+    /// Folds it away.
     pub fn folded(mut self) -> Self {
         self.is_folded = true;
         self
     }
 
-    /// A row more.
+    /// Adds a row.
     pub fn push(&mut self, row: impl Into<TableRow>) {
         self.rows.push(row.into());
     }
 
-    /// Nothing instead of a table without rows.
+    /// Returns the table, or nothing if it has no rows.
     pub fn some(self) -> Option<Self> {
         Some(self).filter(|table| !table.rows.is_empty())
     }
 
-    /// Whether all that a column holds reads as numbers.
+    /// Whether all cells of a column are numbers.
     pub fn is_number(&self, column: usize) -> bool {
         let is_on_axis = self.axis_from.is_some_and(|from| column >= from);
         let is_all = || self.rows.iter().all(|row| row.cells.get(column).is_none_or(Cell::is_number));
@@ -135,12 +136,12 @@ impl Table {
 }
 
 impl Column {
-    /// With its unit.
+    /// A column with its unit.
     pub fn of(head: impl Into<String>, unit: impl Into<String>, rank: u8) -> Self {
         Self { head: head.into(), unit: unit.into(), rank }
     }
 
-    /// Head and unit in one text.
+    /// Heading and unit in one text.
     pub fn text(&self) -> String {
         if self.unit.is_empty() { self.head.clone() } else { format!("{} {}", self.head, self.unit) }
     }
@@ -169,7 +170,7 @@ impl Cell {
         Self { text: text.into(), marks, ..Self::default() }
     }
 
-    /// The text with the numbers behind it, as ` [1,2]`.
+    /// The text followed by the numbers, as ` [1,2]`.
     pub fn numbered(&self) -> String {
         let marks: Vec<String> = self.marks.iter().map(usize::to_string).collect();
         if marks.is_empty() { self.text.clone() } else { format!("{} [{}]", self.text, marks.join(",")) }

@@ -1,4 +1,4 @@
-//! Axes: quiet lines, tick labels, what is measured. And labels beside lines that keep out of each other's way.
+//! Axes: thin lines, tick labels, the measured quantity; and labels beside lines that do not overlap.
 
 use super::scale::Scale;
 use super::svg::{Anchor, Canvas};
@@ -9,12 +9,12 @@ use crate::text::cut;
 pub(super) const TEXT_HEIGHT: f64 = 14.0;
 /// Height of one line of a key.
 pub(super) const KEY_HEIGHT: f64 = 18.0;
-/// Room for the values beside a small panel: `60,000`.
+/// Width of the values beside a small panel: `60,000`.
 const PANEL_TICKS_WIDTH: f64 = 48.0;
 /// Mean width of a character of that text.
 pub(super) const CHARACTER_WIDTH: f64 = 6.3;
 
-/// The rectangle in which the values stand.
+/// The rectangle of the values.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Plot {
     pub(super) left: f64,
@@ -23,7 +23,7 @@ pub(super) struct Plot {
     pub(super) bottom: f64,
 }
 
-/// Horizontal rules with their values, and what they are above them.
+/// Horizontal rules with their values, and the name of the values above them.
 pub(super) fn vertical(canvas: &mut Canvas, plot: Plot, scale: &Scale, ticks: &[(f64, String)], label: &str) {
     for (value, text) in ticks {
         let y = scale.at(*value);
@@ -33,7 +33,7 @@ pub(super) fn vertical(canvas: &mut Canvas, plot: Plot, scale: &Scale, ticks: &[
     canvas.text("axis", Anchor::Start, (0.0, plot.top - 16.0), label);
 }
 
-/// The base line with its values below it, and what they are.
+/// The base line with its values below it, and their name.
 pub(super) fn horizontal(canvas: &mut Canvas, plot: Plot, scale: &Scale, ticks: &[(f64, String)], label: &str) {
     canvas.line("base", (plot.left, plot.bottom), (plot.right, plot.bottom));
     let mut free_from = f64::NEG_INFINITY;
@@ -49,7 +49,7 @@ pub(super) fn horizontal(canvas: &mut Canvas, plot: Plot, scale: &Scale, ticks: 
     canvas.text("axis", Anchor::End, (plot.right, plot.bottom + 34.0), label);
 }
 
-/// Vertical rules at the marked values, the base line with the values below it, and what they are.
+/// Vertical rules at the marked values, the base line with the values below it, and their name.
 pub(super) fn ruled(canvas: &mut Canvas, plot: Plot, scale: &Scale, ticks: &[(f64, String)], label: &str) {
     for (value, _) in ticks {
         canvas.line("rule", (scale.at(*value), plot.top), (scale.at(*value), plot.bottom));
@@ -57,7 +57,7 @@ pub(super) fn ruled(canvas: &mut Canvas, plot: Plot, scale: &Scale, ticks: &[(f6
     horizontal(canvas, plot, scale, ticks, label);
 }
 
-/// Vertical rules at round values of a logarithmic scale, those that fit with their value and `unit` below them.
+/// Vertical rules at round values of a logarithmic scale, with the value and `unit` below those that have room.
 pub(super) fn rules(canvas: &mut Canvas, plot: Plot, scale: &Scale, about: usize, unit: &str, right: f64) {
     let mut free_from = 0.0;
     for (tick, text) in labelled_each(scale.ticks(about)) {
@@ -81,7 +81,7 @@ pub(super) fn interval(canvas: &mut Canvas, scale: &Scale, y: f64, low: f64, hig
     }
 }
 
-/// What each colour stands for, above the plot.
+/// The colour key, above the plot.
 pub(super) fn key<T: AsRef<str>>(canvas: &mut Canvas, class: &str, names: &[T]) {
     let mut at = 0.0;
     for (key, name) in names.iter().map(AsRef::as_ref).enumerate() {
@@ -91,7 +91,7 @@ pub(super) fn key<T: AsRef<str>>(canvas: &mut Canvas, class: &str, names: &[T]) 
     }
 }
 
-/// Where the entries of a key stand: beside each other as far as they fit.
+/// The places of a key's entries: beside each other as far as they fit.
 pub(super) fn key_places(names: &[&str], width: f64) -> Vec<(f64, f64)> {
     let (mut x, mut y) = (0.0, 0.0);
     let mut places = Vec::with_capacity(names.len());
@@ -106,14 +106,14 @@ pub(super) fn key_places(names: &[&str], width: f64) -> Vec<(f64, f64)> {
     places
 }
 
-/// A word where there is nothing to draw.
+/// A text where there is nothing to draw.
 pub(super) fn nothing(canvas: &mut Canvas, plot: Plot) {
     let middle = ((plot.left + plot.right) / 2.0, (plot.top + plot.bottom) / 2.0);
     canvas.text("axis", Anchor::Middle, middle, "nothing was measured");
 }
 
-/// Small panels beside and below each other, so many and so high, with what their values are above them, and a word where
-/// there is none: `draw` fills one. `foot` is the room below the plot of each.
+/// Small panels beside and below each other, with their count and height, the name of their values above them, and a
+/// text for no values: `draw` fills one. `foot` is the space below the plot of each.
 pub(super) fn panels(
     size: Size,
     (count, height, foot): (usize, f64, f64),
@@ -147,7 +147,7 @@ pub(super) fn panel(canvas: &mut Canvas, plot: Plot, scale: &Scale, ticks: Vec<(
     canvas.text("panel", Anchor::Start, (plot.left, plot.top - 7.0), &name);
 }
 
-/// Text of ticks, with as many decimals as tell them apart.
+/// Text of ticks, with as many decimals as are needed to distinguish them.
 pub(super) fn labelled(ticks: Vec<f64>) -> Vec<(f64, String)> {
     let decimals = (0..=6)
         .find(|decimals| {
@@ -158,17 +158,17 @@ pub(super) fn labelled(ticks: Vec<f64>) -> Vec<(f64, String)> {
     ticks.into_iter().map(|tick| (tick, crate::number::grouped(tick, decimals as usize))).collect()
 }
 
-/// Text of ticks that each keep their own digits, for logarithmic axes.
+/// Text of ticks with their own number of digits each, for logarithmic axes.
 pub(super) fn labelled_each(ticks: Vec<f64>) -> Vec<(f64, String)> {
     ticks.into_iter().flat_map(|tick| labelled(vec![tick])).collect()
 }
 
-/// About how wide a text is.
+/// Approximate width of a text.
 pub(super) fn text_width(text: &str) -> f64 {
     text.chars().count() as f64 * CHARACTER_WIDTH
 }
 
-/// A name cut to a width; its whole form stands in the table below.
+/// A name cut to a width; the table below contains it in full.
 pub(super) fn fitted(name: &str, width: f64) -> String {
     cut(name, (width / CHARACTER_WIDTH).floor().max(3.0) as usize)
 }

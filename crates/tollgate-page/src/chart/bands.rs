@@ -18,10 +18,10 @@ pub struct Band<'a> {
 
 const PANEL_HEIGHT: f64 = 138.0;
 const TICKS: usize = 4;
-/// Labels of levels below a panel, at most: more would run into each other.
+/// Maximum number of level labels below a panel: more would overlap.
 const LEVELS_MAX: usize = 5;
 
-/// Draws it; `label` says what the values are, `levels` which are marked.
+/// Draws it; `label` names the values, `levels` are the marked ones.
 pub fn draw(size: Size, label: &str, levels: &[(f64, String)], panels: &[Band<'_>]) -> Canvas {
     let values = || panels.iter().flat_map(|panel| panel.points.iter().flat_map(|point| [point.1, point.2]));
     let every = levels.len().div_ceil(LEVELS_MAX).max(1);

@@ -1,4 +1,4 @@
-//! Dots with their intervals, several in each row: the same figure as several runs found it, one colour a run, on one
+//! Dots with their intervals, several in each row: the same figure in several runs, one colour a run, on one
 //! logarithmic scale.
 
 use super::axis::{self, Plot, fitted};
@@ -8,23 +8,23 @@ use super::svg::{Anchor, Canvas};
 use super::{Size, Standing, key_class};
 use crate::number;
 
-/// What is drawn.
+/// The content of the chart.
 pub struct Dots<'a> {
-    /// What the values are.
+    /// The name of the values.
     pub label: &'a str,
-    /// What stands behind each value on the axis.
+    /// The unit after each value on the axis.
     pub unit: &'a str,
-    /// Name and key of each run, in the order of the dots of a row.
+    /// Name and colour of each run, in the order of the dots of a row.
     pub runs: Vec<(String, usize)>,
     /// The rows, from the top.
     pub rows: Vec<DotRow>,
-    /// Of ratios, the value at which all rows have a line: 1.
+    /// For ratios, the value at which all rows have a line: 1.
     pub one: Option<f64>,
 }
 
 /// One row: absent dots were not measured, or are refused.
 pub struct DotRow {
-    /// What the row is about.
+    /// The name of the row.
     pub name: String,
     /// One for each run.
     pub dots: Vec<Option<Point>>,
@@ -32,12 +32,12 @@ pub struct DotRow {
 
 /// Height of one dot's line within a row.
 const DOT_HEIGHT: f64 = 12.0;
-/// Room between two rows.
+/// Space between two rows.
 const ROW_GAP: f64 = 12.0;
-/// Room for a name that stands above its row.
+/// Height of a name above its row.
 const NAME_HEIGHT: f64 = 15.0;
 const FOOT_HEIGHT: f64 = 40.0;
-/// Most of the width that names may take beside their rows.
+/// Maximum share of the width for names beside their rows.
 const NAMES_SHARE_MAX: f64 = 0.34;
 
 /// Draws it: names beside the rows, or above them where it is narrow.

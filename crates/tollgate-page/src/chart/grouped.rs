@@ -16,13 +16,13 @@ pub struct Bar {
     pub low: f64,
     /// Upper end of its interval.
     pub high: f64,
-    /// As it is printed.
+    /// Its printed form.
     pub text: String,
 }
 
 /// Bars that belong together.
 pub struct BarGroup<'a> {
-    /// What they are about.
+    /// Its name.
     pub name: &'a str,
     /// One for each level that was measured.
     pub bars: Vec<Bar>,

@@ -1,5 +1,5 @@
-//! Distributions over bars that are equally wide on a logarithmic axis, laid over each other as outlines; what is shorter
-//! than the first bar or longer than the last stands in a slot of its own, so that a tail is seen and not stretched.
+//! Distributions over bars that are equally wide on a logarithmic axis, laid over each other as outlines; values below
+//! the first bar or above the last have slots of their own, so that a tail is visible and not stretched.
 
 use super::axis::{self, Plot, fitted, text_width};
 use super::scale::{Scale, Spacing};
@@ -13,22 +13,22 @@ pub struct Outline<'a> {
     pub name: &'a str,
     /// Index of its colour.
     pub key: usize,
-    /// Share of what lies below the first bar, 0 to 1.
+    /// Share of the values below the first bar, 0 to 1.
     pub below: f64,
     /// Share of each bar.
     pub shares: Vec<f64>,
-    /// Share of what lies beyond the last bar.
+    /// Share of the values above the last bar.
     pub beyond: f64,
 }
 
 /// The bars.
 #[derive(Debug, Clone, Copy)]
 pub struct Bars<'a> {
-    /// Where the first one begins, above zero.
+    /// Start of the first one, above zero.
     pub from: f64,
-    /// Where the last one ends.
+    /// End of the last one.
     pub to: f64,
-    /// How many there are.
+    /// Number of bars.
     pub count: usize,
     /// Their unit.
     pub unit: &'a str,
@@ -45,9 +45,9 @@ impl Bars<'_> {
 const PLOT_HEIGHT: f64 = 220.0;
 const KEY_HEIGHT: f64 = 18.0;
 const TICKS: usize = 6;
-/// Least room of the slots before the first and behind the last bar.
+/// Minimum width of the slots before the first and after the last bar.
 const SLOT_WIDTH: f64 = 52.0;
-/// Room between them and the bars.
+/// Space between them and the bars.
 const SLOT_GAP: f64 = 12.0;
 
 /// Draws it.
@@ -121,7 +121,7 @@ pub fn draw(size: Size, bars: Bars<'_>, outlines: &[Outline<'_>]) -> Canvas {
     canvas
 }
 
-/// The name with the share that lies beyond.
+/// The name with the share that is beyond the bars.
 fn key_text(outline: &Outline<'_>, bars: Bars<'_>) -> String {
     let percent = outline.beyond * 100.0;
     let share = match percent {

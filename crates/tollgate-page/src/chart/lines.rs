@@ -9,9 +9,9 @@ use tollgate_facts::stats::Estimate;
 
 /// A line chart.
 pub struct Lines {
-    /// From left to right.
+    /// The horizontal axis.
     pub x: Axis,
-    /// From the bottom to the top.
+    /// The vertical axis.
     pub y: Axis,
     /// The lines.
     pub lines: Vec<Line>,
@@ -22,7 +22,7 @@ pub struct Lines {
 /// A word at a level, with a dashed line up to it.
 #[derive(Debug, Clone)]
 pub struct Note {
-    /// Where.
+    /// Horizontal place.
     pub x: f64,
     /// The word.
     pub text: String,
@@ -30,36 +30,36 @@ pub struct Note {
 
 /// One axis.
 pub struct Axis {
-    /// What the values are.
+    /// The name of the values.
     pub label: String,
-    /// How they are spaced.
+    /// Their spacing.
     pub spacing: Spacing,
-    /// Values that are marked; round ones if there are none.
+    /// Marked values; round ones if there are none.
     pub ticks: Vec<(f64, String)>,
-    /// How the value of a point is written.
+    /// Formats the value of a point.
     pub write: fn(f64) -> String,
 }
 
 /// One line.
 pub struct Line {
-    /// What stands at its end; empty for none.
+    /// The label at its end; empty for none.
     pub name: String,
     /// Index of its colour, marker and dashes.
     pub key: usize,
-    /// What it stands for.
+    /// Its meaning.
     pub kind: Kind,
     /// Its points, from the left.
     pub points: Vec<Point>,
 }
 
-/// What a line stands for.
+/// The meaning of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Each point was measured and has its marker.
     Measured,
     /// A curve of very many values: no markers but one at its end.
     Curve,
-    /// What it would be in an ideal world: dotted.
+    /// The ideal course: dotted.
     Ideal,
 }
 
@@ -74,7 +74,7 @@ pub struct Point {
     pub low: f64,
     /// Upper end of the interval of `y`.
     pub high: f64,
-    /// Whether it may be read as it stands.
+    /// Whether it is free of doubt.
     pub standing: Standing,
 }
 
@@ -114,7 +114,7 @@ impl Axis {
         Self { spacing: Spacing::Logarithmic, ..Self::linear(label) }
     }
 
-    /// A value as its mark says it, else as values of this axis are written.
+    /// The text of a value's mark, else the value as this axis writes it.
     fn text(&self, value: f64) -> String {
         let marked = self.ticks.iter().find(|(tick, _)| tick.total_cmp(&value).is_eq());
         marked.map_or_else(|| (self.write)(value), |(_, text)| text.clone())
@@ -129,9 +129,9 @@ impl Line {
 }
 
 const TICKS: usize = 6;
-/// Most of the width that names may take beside the plot.
+/// Maximum share of the width for names beside the plot.
 const NAMES_SHARE_MAX: f64 = 0.33;
-/// How far from the right edge a line may end and still be led to its name.
+/// Maximum distance between a line's end and the right edge for a leader to its name.
 const LEADER_LENGTH_MAX: f64 = 24.0;
 
 /// Draws it.

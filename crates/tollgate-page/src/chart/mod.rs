@@ -1,7 +1,7 @@
 //! Charts: pure functions from series to inline SVG, one file for each kind.
 //!
 //! Colours come from the page's style sheet by class, so that light, dark and paper need one picture only. A chart
-//! computes no figure and knows no result: whoever calls it hands over the numbers to draw.
+//! computes no figure and knows no result: the caller passes the numbers to draw.
 
 mod axis;
 pub mod bands;
@@ -24,7 +24,7 @@ pub use palette::{Standing, key_class};
 pub use scale::Spacing;
 pub use svg::{Canvas, escape};
 
-/// How wide a chart is drawn; the page shows the one that fits.
+/// The width of a chart; the page shows the one that fits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Size {
     /// Half a page on a desk, a whole one on a tablet.

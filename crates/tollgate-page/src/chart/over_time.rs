@@ -1,4 +1,4 @@
-//! What was watched over time: one small panel for each variant, all on the same scales, so that they compare at a
+//! Values watched over time: one small panel for each variant, all on the same scales, so that they compare at a
 //! glance. Slices of the variants alternate, so the pauses in which others had their turn are cut out.
 
 use super::axis;
@@ -16,16 +16,16 @@ pub struct Panel {
     pub key: usize,
     /// Seconds as [`joined`] and value.
     pub points: Vec<(f64, f64)>,
-    /// Stands on top of the points, such as those that wait on those that work, as many or none; then the area below
-    /// the points is filled, as for a count of things in use. Absent for a line.
+    /// Values stacked on the points, such as waiting on working ones, equally many or none; then the area below the
+    /// points is filled, as for a count of things in use. Absent for a line.
     pub above: Option<Vec<(f64, f64)>>,
-    /// The moving average, drawn over the points; none where there is none.
+    /// The moving average, drawn over the points; empty without one.
     pub average: Vec<(f64, f64)>,
 }
 
-/// Points drawn in one chart, over all its panels: what a page of half a megabyte can spend on it.
+/// Points of one chart, over all its panels: a page of half a megabyte has room for these.
 pub const POINTS_MAX: usize = 240;
-/// Points of one panel, whatever the number of panels.
+/// Minimum number of points of one panel, whatever the number of panels.
 const PANEL_POINTS_MIN: usize = 20;
 
 const PANEL_HEIGHT: f64 = 118.0;
@@ -62,18 +62,18 @@ pub fn thinned(points: &[(f64, f64)], panels: usize) -> Vec<(f64, f64)> {
     points.chunks(stretch(points, panels)).filter_map(largest).collect()
 }
 
-/// At most as many points as fit, the last of each stretch kept: what is smooth has no peaks to keep.
+/// At most as many points as fit, the last of each stretch kept: smooth values have no peaks to keep.
 pub fn sampled(points: &[(f64, f64)], panels: usize) -> Vec<(f64, f64)> {
     points.chunks(stretch(points, panels)).filter_map(|stretch| stretch.last().copied()).collect()
 }
 
-/// Points of which one is drawn.
+/// Number of points in a stretch; one of them is drawn.
 fn stretch(points: &[(f64, f64)], panels: usize) -> usize {
     let max = (POINTS_MAX / panels.max(1)).max(PANEL_POINTS_MIN);
     points.len().div_ceil(max).max(1)
 }
 
-/// Draws it; `label` says what the values are, with their unit.
+/// Draws it; `label` names the values and their unit.
 pub fn draw(size: Size, label: &str, panels: &[Panel]) -> Canvas {
     let times = || panels.iter().flat_map(|panel| panel.points.iter().map(|point| point.0));
     let values =

@@ -1,8 +1,8 @@
-//! How series are told apart: by colour (safe for the colour-blind), by the shape of their marker and by their dashes.
+//! The distinction of series: by colour (safe for the colour-blind), by marker shape and by dashes.
 //!
-//! The colours stand in the style sheet, once for light and once for dark, as `.k0` to `.k7`.
+//! The style sheet has the colours, once for light and once for dark, as `.k0` to `.k7`.
 
-/// Different keys; further series begin again.
+/// Number of different keys; further series repeat them.
 const KEYS: usize = 8;
 
 /// The shapes of markers around the origin; the first key has a circle.
@@ -16,10 +16,10 @@ const OUTLINES: [&str; KEYS - 1] = [
     "M-2.5-4.5h5v9h-5z",
 ];
 
-/// Whether a point may be read as it stands.
+/// Whether a point is free of doubt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
-    /// Yes.
+    /// Free of doubt.
     Plain,
     /// With a doubt, or as the end of a stagnating step: drawn hollow.
     Hollow,

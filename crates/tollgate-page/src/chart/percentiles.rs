@@ -14,7 +14,7 @@ pub fn line(name: &str, key: usize, curve: &[(f64, f64)]) -> Line {
     Line::new(name, key, Kind::Curve, points)
 }
 
-/// The chart of these distributions; `label` says what the times are, with their unit.
+/// The chart of these distributions; `label` names the times and their unit.
 pub fn chart(label: &str, lines: Vec<Line>) -> Lines {
     let furthest = lines.iter().flat_map(|line| &line.points).map(|point| point.x).fold(0.0, f64::max);
     let ticks = NAMED.iter().map(|(quantile, text)| (rarity(*quantile), (*text).to_owned()));
@@ -27,7 +27,7 @@ pub fn chart(label: &str, lines: Vec<Line>) -> Lines {
     Lines::new(x, Axis::logarithmic(label), lines)
 }
 
-/// One request in so many is slower.
+/// The number of requests of which one is slower.
 fn rarity(quantile: f64) -> f64 {
     1.0 / (1.0 - quantile)
 }

@@ -1,11 +1,11 @@
-//! From values to places: linear and logarithmic scales with round ticks.
+//! Maps values to places: linear and logarithmic scales with round ticks.
 
 /// Largest value that a chart shows: no measured figure comes near, and sums of it stay exact enough to draw.
 const SHOWN_MAX: f64 = 1e15;
 /// Least value above zero that a logarithmic scale shows.
 const SHOWN_MIN: f64 = 1e-12;
 
-/// How values are spaced.
+/// The spacing of values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Spacing {
     /// Equal differences are equally far apart.
@@ -25,7 +25,7 @@ pub(super) struct Scale {
 }
 
 impl Scale {
-    /// A scale that holds all `values` that can be shown; any range will do if there is none.
+    /// A scale that includes all `values` that can be shown; any range will do if there is none.
     pub(super) fn over(spacing: Spacing, values: impl Iterator<Item = f64>, from: f64, to: f64) -> Self {
         let shown = values.filter(|value| is_shown(spacing, *value));
         let (low, high) =
@@ -56,7 +56,7 @@ impl Scale {
         Self { low: self.low / room, high: self.high * room, ..self }
     }
 
-    /// Where a value stands; values outside stand at the nearer end.
+    /// The place of a value; values outside are placed at the nearer end.
     pub(super) fn at(&self, value: f64) -> f64 {
         let share = match self.spacing {
             Spacing::Linear => (value - self.low) / (self.high - self.low),
@@ -70,7 +70,7 @@ impl Scale {
         is_shown(self.spacing, value)
     }
 
-    /// Round values inside the range, about as many as asked for.
+    /// About `about` round values inside the range.
     pub(super) fn ticks(&self, about: usize) -> Vec<f64> {
         match self.spacing {
             Spacing::Linear => {

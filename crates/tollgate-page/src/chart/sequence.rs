@@ -1,7 +1,7 @@
-//! Messages between two sides as arrows from top to bottom, each with what it is, its bytes, and when it came.
+//! Messages between two sides as arrows from top to bottom, each with its name, its bytes, and its time.
 //!
-//! Rows are equally far apart whatever the time between them, which stands beside them: most of what happens is over in
-//! a fraction of the rest.
+//! Rows are equally far apart whatever the time between them, which is shown beside them: most messages follow each
+//! other in a fraction of the total time.
 
 use super::axis::{CHARACTER_WIDTH, TEXT_HEIGHT};
 use super::svg::{Anchor, Canvas};
@@ -9,15 +9,15 @@ use crate::text::broken;
 
 /// One message.
 pub struct Arrow {
-    /// Who sends it.
+    /// The sender.
     pub from: Side,
-    /// What it is, with its bytes.
+    /// Its name, with its bytes.
     pub text: String,
-    /// When it was sent or had come.
+    /// The time of sending or arrival.
     pub time: String,
 }
 
-/// Who sends.
+/// The sender.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
     /// The one on the left.
@@ -26,12 +26,12 @@ pub enum Side {
     Right,
 }
 
-/// Width of the picture: three stand beside each other on a page, one on a telephone.
+/// Width of the picture: three fit beside each other on a page, one on a telephone.
 const WIDTH: f64 = 340.0;
-/// Where the sides stand; the times have the room before the left one.
+/// Places of the sides; the times are left of the left one.
 const SIDES: (f64, f64) = (66.0, 334.0);
 const HEAD_HEIGHT: f64 = 34.0;
-/// Room between the text of a row and that of the next, without its lines.
+/// Height between the text of a row and that of the next, without its lines.
 const ROW_HEIGHT: f64 = 16.0;
 
 /// Draws it; `sides` names the left and the right one.

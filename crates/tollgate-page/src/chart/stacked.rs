@@ -1,5 +1,5 @@
-//! Stacked bars: what a whole is made of, a bar for each row, all on one scale from zero; the parts are told apart by colour
-//! and named once above them.
+//! Stacked bars: the parts of a whole, a bar for each row, all on one scale from zero; the parts are distinguished by
+//! colour and named once above them.
 
 use super::axis::{self, Plot, fitted, text_width};
 use super::scale::{Scale, Spacing};
@@ -8,7 +8,7 @@ use super::{Size, key_class};
 
 /// One bar.
 pub struct Stack {
-    /// What it is about.
+    /// Its name.
     pub name: String,
     /// One value for each part, none below zero.
     pub values: Vec<f64>,
@@ -19,7 +19,7 @@ pub struct Stack {
 const BAR_HEIGHT: f64 = 14.0;
 const KEY_HEIGHT: f64 = 20.0;
 const TICKS: usize = 5;
-/// Room for the names where they stand beside the bars.
+/// Width of names that are beside the bars.
 const NAMES_WIDTH: f64 = 190.0;
 
 /// Draws it: names beside the bars, or above them where it is narrow.

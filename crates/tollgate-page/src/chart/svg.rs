@@ -4,7 +4,7 @@ use super::Size;
 use super::palette::{Standing, key_class, outline};
 use std::fmt::Write;
 
-/// Where a text is held.
+/// The anchor of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Anchor {
     Start,
@@ -17,7 +17,7 @@ pub struct Canvas {
     width: f64,
     height: f64,
     body: String,
-    /// What the values of points are, to the right and upwards, where points can be asked for theirs.
+    /// The names of points' values, horizontal and vertical, where points show their values.
     labels: Option<(String, String)>,
 }
 
@@ -26,14 +26,14 @@ impl Canvas {
         Self { width, height, body: String::with_capacity(4096), labels: None }
     }
 
-    /// Says what the values of points are, to the right and upwards.
+    /// Names the values of points, horizontal and vertical.
     pub(super) fn label_values(&mut self, x: &str, y: &str) {
         self.labels = Some((x.to_owned(), y.to_owned()));
     }
 
-    /// One series, drawn by `draw`: a page can hide it, and tell the values of its points, the texts to the right and
-    /// upwards of each, in the order in which it is drawn. A narrow picture has none: they are those of the wide one
-    /// before it, and a page has half a megabyte.
+    /// One series, drawn by `draw`. A page can hide it, and show the values of its points: the horizontal and vertical
+    /// texts of each, in drawing order. A narrow picture has none: the wide one before it has them, and a page is
+    /// limited to half a megabyte.
     pub(super) fn series(
         &mut self,
         place: usize,
@@ -54,7 +54,7 @@ impl Canvas {
         self.push(format_args!("</g>"));
     }
 
-    /// What names the series at this place.
+    /// The label of the series at this place.
     pub(super) fn label(&mut self, place: usize, draw: impl FnOnce(&mut Self)) {
         self.push(format_args!("<g data-label=\"{place}\">"));
         draw(self);
@@ -104,7 +104,7 @@ impl Canvas {
         self.push(format_args!("<text class=\"{class}\" x=\"{x}\" y=\"{y}\"{anchor}>{}</text>", escape(text)));
     }
 
-    /// The marker of a key, whose shape tells it apart without colour.
+    /// The marker of a key, whose shape distinguishes it without colour.
     pub(super) fn marker(&mut self, standing: Standing, key: usize, at: (f64, f64)) {
         let fill = if standing == Standing::Hollow { "hollow" } else { "dot" };
         let (class, [x, y]) = (key_class(key), [at.0, at.1].map(coordinate));
@@ -157,7 +157,7 @@ pub fn escape(text: &str) -> String {
     safe
 }
 
-/// One decimal is a tenth of a pixel; what is no number lands at the origin instead of breaking the picture.
+/// One decimal is a tenth of a pixel; a value that is not finite becomes 0 instead of breaking the picture.
 fn coordinate(value: f64) -> String {
     if !value.is_finite() {
         return "0".to_owned();

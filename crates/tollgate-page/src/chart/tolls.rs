@@ -24,7 +24,8 @@ pub struct Bar {
     pub high: f64,
     /// The number with its interval, as it is printed.
     pub text: String,
-    /// Hollow is what is no claim: none, unconfirmed, unclear or joint. Absent is what is refused, which has no bar, only the word.
+    /// Hollow without a claim: no toll, unconfirmed, unclear or joint. Absent if refused: then there is only the word,
+    /// no bar.
     pub standing: Option<Standing>,
 }
 

@@ -1,6 +1,6 @@
-//! The columns of JMeter's aggregate report, for those who know them from there.
+//! The columns of JMeter's aggregate report, for readers who know that report.
 //!
-//! It computes nothing that JMeter would not: counts, what was received, and the time of all trials together.
+//! It computes nothing that JMeter would not: counts, bytes received, and the time of all trials together.
 
 use crate::blocks::Table;
 use crate::number;
@@ -8,13 +8,13 @@ use crate::words::sentence;
 use crate::words::view::{self, View};
 use tollgate_facts::results::{Cell, StepFound};
 
-/// A kilobyte of JMeter's.
+/// A kilobyte in JMeter.
 const KILOBYTE: f64 = 1024.0;
 
-/// What one line is made of.
+/// The content of one line.
 #[derive(Default)]
 pub struct Sampled {
-    /// What was asked.
+    /// The name of the request.
     pub label: String,
     /// Valid answers.
     pub answers: u64,
@@ -26,13 +26,13 @@ pub struct Sampled {
     pub least_ms: Option<f64>,
     /// The longest one, in milliseconds.
     pub most_ms: f64,
-    /// How long it was asked, in seconds.
+    /// Duration of the requests, in seconds.
     pub seconds: f64,
     /// Bytes of heads and bodies received and sent; absent where they are not kept.
     pub bytes: Option<(u64, u64)>,
 }
 
-/// Cells of which every one has its line; of more those of one level have.
+/// Maximum number of cells with a line each; of more cells, only those of one level are shown.
 const CELLS_MAX: usize = 24;
 
 /// The cells of a run, of all levels or of one, each step of a scenario below its cell; absent where nothing was requested.

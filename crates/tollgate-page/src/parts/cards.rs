@@ -7,7 +7,7 @@ use crate::words::view::{self, View, headline_level};
 use tollgate_facts::results::{Figure, Piece, Toll, TollVerdict, Variant};
 use tollgate_facts::stats::is_exact;
 
-/// A card for each variant; absent where no level stands for the run.
+/// A card for each variant; absent where no level represents the run.
 pub fn section(view: &View<'_>) -> Option<Section> {
     let level = view::answer_level(view.run);
     let cards = view.run.experiment.variants.iter().enumerate().map(|(key, variant)| {
@@ -21,7 +21,7 @@ pub fn section(view: &View<'_>) -> Option<Section> {
     Section::main("What each variant costs", vec![Block::Cards(cards.collect())]).some()
 }
 
-/// What the others are compared with, in its own figures.
+/// The card of a variant without a baseline, in its own figures.
 fn of_bottom(view: &View<'_>, variant: &Variant, level: Option<u64>, card: Card) -> Card {
     let experiment = &view.run.experiment;
     let noun = sentence::unit_noun(experiment);
@@ -104,7 +104,7 @@ fn interval(toll: &Toll, confidence: &str) -> String {
     format!("{confidence} between {} and {}", number::grouped(toll.low, decimals), number::grouped(toll.high, decimals))
 }
 
-/// What must stand beside a ratio that is not plainly a toll.
+/// The note beside a ratio that is not plainly a toll.
 fn doubt(toll: &Toll) -> String {
     match toll.verdict {
         TollVerdict::NoToll | TollVerdict::Unconfirmed | TollVerdict::Unclear | TollVerdict::Joint => {

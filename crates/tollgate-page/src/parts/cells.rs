@@ -1,4 +1,4 @@
-//! The table of all cells, with what its signs mean and the doubts that concern it directly below.
+//! The table of all cells, the meaning of its signs, and its doubts directly below it.
 
 use super::{aggregate, models, raw, staged, steps};
 use crate::blocks::{self, Block, Cell, Column, ColumnOf, Depth, Section, Table, TableRow, Tone};
@@ -8,13 +8,13 @@ use crate::words::view::{self, Doubt, Row, Timed, View};
 use crate::words::{marked, sentence};
 use tollgate_facts::results::{Estimate, Piece, Rank, SubjectUse, Toll, TollVerdict, Validity, Verdict};
 
-/// Findings of one rule that are listed before the rest is counted.
+/// Maximum number of findings of one rule that are listed; the rest is counted.
 const FINDINGS_MAX: usize = 4;
-/// Cells of which the table shows every one.
+/// Maximum number of cells that the table shows in full.
 const ROWS_MAX: usize = 100;
 
-/// The steps and stages that were played, every figure, and the doubts about them. A kind whose own tables hold the
-/// figures has the table of all in the background.
+/// The steps and stages that were played, every figure, and the doubts about them. A kind that shows the figures in
+/// tables of its own has the table of all cells in the background.
 pub fn sections(view: &View<'_>, depth: Depth) -> Vec<Option<Section>> {
     // A whole matrix of cells would be a page of its own: then the level that stands for the run is shown.
     let shown = (view.rows.len() > ROWS_MAX).then(|| view::answer_level(view.run)).flatten();
@@ -78,11 +78,11 @@ fn doubts(view: &View<'_>) -> Section {
     Section::main("Doubts about these figures", blocks)
 }
 
-/// Heads of columns that only a machine with counters fills.
+/// Headings of columns that are filled only on machines with counters.
 const INSTRUCTIONS: &str = "instructions";
 const TOLL_ON_INSTRUCTIONS: &str = "toll on instructions";
 
-/// In place of a time that grew as long as the load lasted.
+/// Replacement of a time that grew throughout the load.
 const NOT_STEADY: &str = "not steady";
 
 fn table<'r>(view: &View<'r>, shown: Option<u64>) -> Table {
@@ -172,7 +172,7 @@ fn toll_text(row: &Row<'_>) -> String {
     }
 }
 
-/// What the signs in the table mean, of those that occur.
+/// The meaning of the signs that occur in the table.
 fn legend(view: &View<'_>) -> Vec<String> {
     let noun = sentence::unit_noun(&view.run.experiment);
     let tolls = view.rows.iter().flat_map(|row| row.tolls.each());
@@ -214,7 +214,7 @@ fn legend(view: &View<'_>) -> Vec<String> {
     signs
 }
 
-/// What a rule found, cell by cell; of many cells their number and the worst.
+/// The findings of a rule, cell by cell; for many cells, their number and the worst.
 fn findings(view: &View<'_>, doubt: &Doubt<'_>) -> Vec<String> {
     let text = |found: &Validity| {
         format!("{} at {}: {}", found.variant, sentence::level(&view.run.experiment, found.level), found.reason)
@@ -226,7 +226,7 @@ fn findings(view: &View<'_>, doubt: &Doubt<'_>) -> Vec<String> {
     vec![format!("in {} of {} cells, most with {worst}", doubt.findings.len(), view.rows.len())]
 }
 
-/// What the processes used, of which only the CPU per request stands in the table above.
+/// The resources that the processes used; the table above has only the CPU time per request.
 fn resources(view: &View<'_>, shown: Option<u64>) -> Table {
     let subject =
         |row: &Row<'_>, text: fn(&SubjectUse) -> String| number::or_nothing(row.cell.subject.as_ref().map(text));

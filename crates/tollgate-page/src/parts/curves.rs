@@ -1,4 +1,4 @@
-//! Curves over the levels, and of how response times are distributed.
+//! Curves over the levels, and distributions of response times.
 
 use super::SHOWN_MAX;
 use crate::blocks::{Block, Figure, Section, Table};
@@ -11,12 +11,12 @@ use crate::words::view::{self, Row, View};
 use tollgate_facts::results::{Cell, Estimate, Percentiles, Verdict};
 use tollgate_facts::rules;
 
-/// Factors whose levels share one unit of work: the more there are, the sooner it is done.
+/// Factors whose levels share one unit of work: with more of them, it is done sooner.
 const SHARING: [&str; 2] = ["concurrency", "work-processes"];
 /// A doubling of the level that gains less than this stagnates.
 const STAGNATES_BELOW: f64 = 0.10;
 
-/// Curves over the levels, and of how response times are distributed, under this heading.
+/// Curves over the levels, and distributions of response times, under this heading.
 pub fn sections(view: &View<'_>, heading: &str) -> Vec<Option<Section>> {
     // Levels that only have names lie on no axis.
     match view.run.experiment.named_levels.is_empty() {
@@ -133,7 +133,7 @@ pub fn unit_time(view: &View<'_>) -> Figure {
     Figure::new(title, &note).picture("unit-time", &description, Size::Half, draw).data(table, "unit-time.csv")
 }
 
-/// By level, the variants for which every further doubling gains too little.
+/// By level, the variants for which each further doubling gains too little.
 fn stagnating<'r>(variants: &[(usize, &'r str, Vec<&Cell>)]) -> Vec<(u64, Vec<&'r str>)> {
     let found = variants.iter().filter_map(|(_, name, cells)| {
         let first = cells.windows(2).rev().take_while(|pair| gains_too_little(pair)).last()?;
@@ -162,7 +162,7 @@ pub fn throughput(view: &View<'_>) -> Figure {
     throughput_beside(view, Size::Half, "Valid answers only. A hollow point has a doubt.", &[])
 }
 
-/// The same with these curves, dotted, beside what was measured.
+/// The same with these curves, dotted, beside the measured values.
 pub fn throughput_beside(view: &View<'_>, wide: Size, note: &str, curves: &[Vec<Point>]) -> Figure {
     let variants = by_variant(view);
     let dotted = curves.iter().map(|points| Line::new("", 0, Kind::Ideal, points.clone()));
@@ -197,7 +197,7 @@ fn estimates(view: &View<'_>, variants: &[(usize, &str, Vec<&Cell>)], what: &str
     )
 }
 
-/// One curve at the lowest level, where nobody waits for another, and one at the highest.
+/// One curve at the lowest level, where no user waits for another, and one at the highest.
 pub fn distributions(view: &View<'_>) -> Vec<Figure> {
     let has_curve = |level: &u64| view.at(*level).any(|row| !row.cell.curve.is_empty());
     let mut levels: Vec<u64> = view.run.experiment.levels.iter().copied().filter(has_curve).collect();

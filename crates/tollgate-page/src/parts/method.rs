@@ -1,4 +1,4 @@
-//! How it was measured, in plain words; where; what the setting hides; how to do it again.
+//! The method in plain words; the place; the limits of the setting; the command to repeat it.
 
 use crate::blocks::{Block, Facts, Section};
 use crate::number;
@@ -7,15 +7,15 @@ use crate::words::sentence;
 use crate::words::view::View;
 use tollgate_facts::results::{Instructions, RunResult};
 
-/// What a kind of work says of itself.
+/// The method of one kind of work.
 pub struct Method {
-    /// What is different from other work, a paragraph each.
+    /// Its differences from other work, a paragraph each.
     pub own: Vec<&'static str>,
-    /// How the load is made.
+    /// The form of its load.
     pub load: &'static str,
-    /// Between whom the network is.
+    /// The ends of the network, in words.
     pub between: &'static str,
-    /// What of the work was checked; of other work the share of answers was.
+    /// The part of the work that was checked; for other work, it is the share of answers.
     pub checked: Option<(&'static str, String)>,
 }
 
@@ -43,27 +43,27 @@ pub fn section(view: &View<'_>, method: &Method) -> Section {
     Section::background("How it was measured", blocks)
 }
 
-/// What is added where response times were also taken at a rate.
+/// Addition for response times that were also taken at a rate.
 const AT_RATE: &str = "Afterwards all variants of a level were offered the same rate, whatever their answers did. There a \
                        response time counts from when its request was to be sent, and only there are response times \
                        compared. All of it is of one start of the servers, the last: what starts differ by is in no interval \
                        of it.";
 
-/// How users ask.
+/// The form of a closed load.
 const CLOSED: &str = "Load is closed: each user sends its next request when the last one is answered. Times therefore compare at \
     equal concurrency, not at equal rate. Percentiles come from merged histograms, never from averaged ones. Failed requests \
     are counted and shown, and a cell with too many of them gets no toll.";
 
-/// How iterations begin, where they do so at a rate.
+/// The form of an open load, where iterations begin at a rate.
 const OPEN: &str = "Load is open: iterations begin at a rate, whatever the server does, and response times count from when each was \
     due. Percentiles come from merged histograms, never from averaged ones. Failed requests are counted and shown, and a cell \
     with too many of them gets no toll.";
 
-/// What is added where the load has stages.
+/// Addition for a load with stages.
 const STAGED: &str =
     "The load changed by stages: each stage has figures of its own, and those of a whole trial are of all stages.";
 
-/// What is added where iterations of some variants began at a rate.
+/// Addition for some variants with iterations that begin at a rate.
 const BESIDE: &str = "Variants with an open model are the exception: their iterations began at a rate, whatever the server did, and \
     their response times count from when each was due. Where the rate is that of a closed variant, it is what that one had \
     as throughput in all of its trials so far at the same level; in the first block it goes before.";
@@ -148,7 +148,7 @@ fn settings(run: &RunResult, method: &Method) -> Vec<(String, String)> {
     ])
 }
 
-/// A way that connections negotiated, with all of which it was seen.
+/// A way that connections negotiated, with the variants and levels where it occurred.
 struct WaySeen<'r> {
     words: String,
     connections: u64,
@@ -156,7 +156,7 @@ struct WaySeen<'r> {
     levels: Vec<String>,
 }
 
-/// What connections negotiated, each way once, with the variants and levels of which it was seen; empty without TLS.
+/// The negotiated properties of connections, each set once, with its variants and levels; empty without TLS.
 pub fn negotiated(run: &RunResult) -> String {
     let mut ways: Vec<WaySeen<'_>> = Vec::new();
     for cell in &run.cells {
@@ -183,7 +183,7 @@ pub fn negotiated(run: &RunResult) -> String {
     ways.into_iter().map(told).collect::<Vec<String>>().join(" | ")
 }
 
-/// Names and values as they are shown; without those that there are not.
+/// Names and values for display; absent values are left out.
 fn named(entries: Vec<(&str, String)>) -> Vec<(String, String)> {
     entries.into_iter().filter(|(_, text)| !text.is_empty()).map(|(name, text)| (name.to_owned(), text)).collect()
 }
@@ -213,7 +213,7 @@ fn machine(run: &RunResult) -> Vec<(String, String)> {
     ])
 }
 
-/// A word as a shell takes it.
+/// Quotes a word for a shell.
 fn quoted_for_shell(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@%+".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {

@@ -1,6 +1,6 @@
 //! Sections that the pages of several kinds of work share.
 //!
-//! None of them asks of which kind the result is: a kind takes the ones that fit, and says what differs.
+//! None of them asks for the kind of the result: a kind takes the ones that fit, and passes the differences.
 
 pub mod aggregate;
 pub mod cards;
@@ -25,11 +25,11 @@ use crate::words::view::View;
 use crate::words::{marked, sentence};
 use method::Method;
 
-/// Variants that one chart shows: more can neither be told apart nor fit a page of half a megabyte. The tables have
-/// all.
+/// Maximum number of variants in one chart: more can neither be distinguished nor fit a page of half a megabyte. The
+/// tables show all.
 pub const SHOWN_MAX: usize = 12;
 
-/// What is said behind why a run is not whole.
+/// The sentence after the reason for an incomplete run.
 const BELOW: &str = "What was measured until then stands below";
 
 /// The page of a run: its answer (the claim of its kind, else its tolls), the kind's sections `before` and `after` the table

@@ -1,4 +1,4 @@
-//! Open beside closed: how each variant was loaded, and what came of it.
+//! Open beside closed: the load of each variant, and its results.
 
 use crate::blocks::{Block, Cell, Section, Table, TableRow};
 use crate::number;
@@ -6,12 +6,12 @@ use crate::words::sentence;
 use crate::words::view::{Row, View};
 use tollgate_facts::results::Variant;
 
-/// What the table leaves to be said.
+/// Notes for the table.
 const SHARED: &str = "closed: the next iteration begins when the one before is over, so that a slow server is asked less. Open: \
                       iterations begin at a rate, whatever the server does, and times count from when each was due. Times of \
                       the two compare at equal throughput, where the server is equally busy";
 
-/// How each cell was loaded; absent where all variants were loaded alike.
+/// The load of each cell; absent where all variants were loaded alike.
 pub fn section(view: &View<'_>) -> Option<Section> {
     let experiment = &view.run.experiment;
     experiment.variants.iter().find(|variant| variant.model.is_some())?;
@@ -42,7 +42,7 @@ pub fn section(view: &View<'_>) -> Option<Section> {
     Some(Section::main("Open beside closed", blocks))
 }
 
-/// How long the trials of a cell lasted together.
+/// Total duration of a cell's trials.
 fn seconds(view: &View<'_>, row: &Row<'_>) -> f64 {
     let trials = view.run.trials_of(&row.cell.variant, row.cell.level);
     trials.iter().map(|trial| trial.duration_ms).sum::<f64>() / 1e3

@@ -1,4 +1,4 @@
-//! What a peer took by what tollgate took: bars for each peer and distance, and the table of all.
+//! Costs of peers, divided by tollgate's: bars for each peer and distance, and the table of all.
 
 use super::tolls::{bar, with_bars};
 use crate::blocks::{Block, Figure, Section};
@@ -9,11 +9,11 @@ use crate::words::sentence;
 use crate::words::view::{self, View};
 use tollgate_facts::results::{Comparison, Distance};
 
-/// Rows of one picture.
+/// Maximum number of rows of one picture.
 const ROWS_MAX: usize = 24;
-/// Comparisons of which the table shows every one.
+/// Maximum number of comparisons that the table shows in full.
 const COMPARISONS_MAX: usize = 240;
-/// The same where no picture is: of more the table has one level.
+/// The same without a picture: with more comparisons, the table has one level.
 const BRIEF_MAX: usize = 60;
 
 /// A figure for each peer and distance; absent where there is no peer.

@@ -1,4 +1,4 @@
-//! What others published for the same question, beside what was measured here: to compare shapes, not machines.
+//! Figures that others published for the same question, beside those measured here: to compare shapes, not machines.
 
 use crate::blocks::{Block, Section, Table};
 use crate::gather::by_key;
@@ -45,7 +45,7 @@ pub fn section(view: &View<'_>) -> Option<Section> {
     Some(Section::background("Beside what others published", blocks))
 }
 
-/// Our value of a published figure, in units that fit; absent where we have none of that name.
+/// Our value of a published figure, in matching units; absent where we have none of that name.
 fn same_figure(published: &Published, cell: &Cell) -> Option<String> {
     let milliseconds = |value: f64| match value {
         value if value >= 1000.0 => format!("{} s", number::three_digits(value / 1000.0)),

@@ -96,12 +96,12 @@ pub fn table(view: &View<'_>) -> Table {
     Table::new("", head).with(view.rows.iter().map(row))
 }
 
-/// The cell, where requests were sent: a batch or a command has nothing of them, which is not 0.
+/// The cell, if requests were sent: a batch or a command has no such values, which is not the same as 0.
 fn asked<'a>(row: &Row<'a>) -> Option<&'a facts::Cell> {
     Some(row.cell).filter(|cell| cell.connections > 0 || !cell.errors.is_empty())
 }
 
-/// A percentile and the ends of its interval, of which any may be none: that is no number.
+/// A percentile and the ends of its interval. A missing end is not a number.
 fn timed(timed: Timed, rank: Rank) -> Option<[f64; 3]> {
     let (low, high) = timed.interval(rank).unwrap_or((f64::NAN, f64::NAN));
     Some([timed.at(rank)?, low, high])

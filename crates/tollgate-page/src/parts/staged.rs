@@ -1,5 +1,5 @@
-//! A load in stages: each stage with what it asked for and what came, and asked, achieved and times over time. The page of
-//! a run and that of a single load show the same.
+//! A load in stages: each stage with its requested and achieved load, and both with the times over time. The page of a
+//! run and that of a single load show the same.
 
 use crate::blocks::{Block, Cell, Figure, Picture, Section, Table};
 use crate::chart::lines::{Kind, Line, Point};
@@ -8,7 +8,7 @@ use crate::words::sentence;
 use crate::words::view::{Row, View};
 use tollgate_facts::results::{Percentiles, StageFound, StageUnit, Staged, StagedPoint};
 
-/// Of a run: the table of all cells, and each cell's course; absent of a run without stages.
+/// For a run: the table of all cells, and each cell's course; absent without stages.
 pub fn section(view: &View<'_>) -> Option<Section> {
     let experiment = &view.run.experiment;
     let level = experiment.levels.first().map_or(0, |level| *level);
@@ -32,7 +32,7 @@ pub fn section(view: &View<'_>) -> Option<Section> {
     Some(Section::main(format!("The stages: {}", sentence::level(experiment, level)), blocks))
 }
 
-/// Of a single load.
+/// For a single load.
 pub fn of_load(found: &Staged) -> Section {
     let legend = Block::Legend(vec![shared(found.unit).to_owned()]);
     let blocks = vec![Block::Table(table(found)), legend, Block::Figure(course(found, "the load", "course"))];
@@ -74,7 +74,7 @@ pub fn table(found: &Staged) -> Table {
     .file("stages.csv")
 }
 
-/// What the table leaves to be said.
+/// Notes for the table.
 pub fn shared(unit: StageUnit) -> &'static str {
     match unit {
         StageUnit::PerSecond => {
@@ -87,9 +87,9 @@ pub fn shared(unit: StageUnit) -> &'static str {
     }
 }
 
-/// One curve of a chart: its name and what of a point it shows.
+/// One curve of a chart: its name and the function from a point to its value.
 type Curve = (&'static str, fn(&StagedPoint) -> Option<f64>);
-/// A chart: its title, what its values are, and its curves.
+/// A chart: its title, the name of its values, and its curves.
 type Chart = (&'static str, &'static str, &'static [Curve]);
 
 const ASKED: Curve = ("asked", |point| Some(point.asked));

@@ -6,11 +6,11 @@ use crate::words::sentence;
 use crate::words::view::View;
 use tollgate_facts::results::Percentiles;
 
-/// What the table leaves to be said.
+/// Notes for the table.
 const SHARED: &str = "an iteration's time is that of its steps' answers, added up: time to think is left out. A failed step ends its \
                                  iteration, which is then in no time. The percentiles of a cell are those of its iterations";
 
-/// Steps of all cells, one level after the other; absent of a run without.
+/// Steps of all cells, one level after the other; absent without steps.
 pub fn section(view: &View<'_>) -> Option<Section> {
     let head = ["scenario", "step", "answers", "errors", "mean ms", "p50 ms", "p95 ms", "p99 ms", "max ms"];
     let mut table = Table::new("", head).file("steps.csv");

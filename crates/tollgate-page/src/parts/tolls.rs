@@ -1,4 +1,4 @@
-//! Tolls as bars, at the levels that stand for the run, and the table of all levels.
+//! Tolls as bars, at the levels that represent the run, and the table of all levels.
 
 use super::SHOWN_MAX;
 use crate::blocks::{self, Block, Section, Table};
@@ -9,16 +9,16 @@ use crate::words::sentence;
 use crate::words::view::{self, View};
 use tollgate_facts::results::{Figure, RunResult, Toll, TollVerdict};
 
-/// Tolls of which the table shows every one.
+/// Maximum number of tolls that the table shows in full.
 const TOLLS_MAX: usize = 240;
 
-/// The pictures at the level where most may be said.
+/// The pictures at the level with the most valid tolls.
 pub fn section(view: &View<'_>) -> Option<Section> {
     let most = view::answer_level(view.run).or_else(|| view.run.tolls.iter().map(|toll| toll.level).max());
     section_at(view, &[(most?, None)])
 }
 
-/// The pictures at these levels, each with why it stands for the run.
+/// The pictures at these levels, each with the reason that it represents the run.
 pub fn section_at(view: &View<'_>, levels: &[(u64, Option<&str>)]) -> Option<Section> {
     if view.run.tolls.is_empty() {
         return None;
@@ -62,7 +62,7 @@ fn at(view: &View<'_>, at: u64, why: Option<&str>, place: usize, is_last: bool) 
     with_bars(blocks::Figure::new(title, note), run, &id, of, &rows, &panels).data(table, file)
 }
 
-/// A figure with bars from 1 to what `of` says.
+/// Adds to a figure bars from 1 to the value that `of` returns.
 pub(super) fn with_bars(
     figure: blocks::Figure,
     run: &RunResult,

@@ -1,6 +1,6 @@
-//! Where the variance of tolls comes from: a row for each of which there is something to say, and what theft had of it.
+//! Sources of the variance of tolls: a row for each noteworthy toll, and the part of theft in it.
 //!
-//! It deliberately says nothing of tolls whose trials explain nearly all: more of the same narrows those.
+//! Tolls whose trials explain nearly all of it are left out: more of the same narrows those.
 
 use crate::blocks::{Block, Section, Table};
 use crate::words::sentence;
@@ -8,13 +8,13 @@ use crate::words::view::View;
 use tollgate_facts::results::Toll;
 use tollgate_facts::toll::variance::{self, VarianceShares};
 
-/// From this share on it is told what blocks or starts have.
+/// Smallest reported share of blocks or starts.
 const SHARE_MIN: f64 = 0.25;
 const TITLE: &str = "Where the variance comes from";
-/// Rows of a page with pictures.
+/// Maximum number of rows on a page with pictures.
 const ROWS_MAX: usize = 12;
 
-/// The section, where blocks or starts have much of any toll's variance, or theft was taken from it.
+/// The section, where blocks or starts explain much of any toll's variance, or theft was removed from it.
 pub fn section(view: &View<'_>) -> Option<Section> {
     let run = view.run;
     let found = run.tolls.iter().filter_map(|toll| Some((toll, variance::shares(run, toll)?)));
@@ -48,7 +48,7 @@ pub fn section(view: &View<'_>) -> Option<Section> {
     Some(Section::background(TITLE, vec![Block::Legend(legend), Block::Table(table)]))
 }
 
-/// What the host stole, and how much of the variance between blocks went with it at most.
+/// The time that the host stole, and the largest part of the variance between blocks that it explains.
 fn theft(tolls: &[Toll]) -> Option<String> {
     let found = tolls.iter().filter_map(|toll| toll.theft);
     let largest = found.map(|theft| (1.0 - theft.variance_after / theft.variance_before, theft.share));
@@ -65,7 +65,7 @@ fn is_told(shares: &VarianceShares) -> bool {
     shares.is_seen && shares.blocks.max(shares.starts.unwrap_or(0.0)) >= SHARE_MIN
 }
 
-/// What is to be more of.
+/// The measure that would narrow the interval most.
 fn narrowed_by(shares: &VarianceShares) -> &'static str {
     let starts = shares.starts.unwrap_or(0.0);
     match (shares.trials, shares.blocks) {

@@ -11,7 +11,7 @@ use crate::words::sentence;
 use crate::words::view::{self, View};
 use tollgate_facts::results::{RunResult, Series, Trial};
 
-/// One thing that is watched: names of its series, heading, unit and how it is drawn.
+/// One watched quantity: names of its series, heading, unit and drawing style.
 struct Watched {
     id: &'static str,
     series: &'static str,
@@ -21,7 +21,7 @@ struct Watched {
     label: &'static str,
     /// Values are divided by this.
     unit: f64,
-    /// A moving average over so many seconds is drawn, too.
+    /// Width of a moving average that is drawn, too, in seconds.
     average_s: Option<f64>,
 }
 
@@ -67,7 +67,7 @@ const WATCHED: [Watched; 4] = [
     },
 ];
 
-/// A figure that every trial has, over the time of its variant.
+/// A figure of every trial, over the time of its variant.
 struct Tried {
     id: &'static str,
     heading: &'static str,
@@ -100,10 +100,10 @@ const TRIED: [Tried; 3] = [
     },
 ];
 
-/// Points of all lines of one chart.
+/// Maximum number of points of all lines of one chart.
 const TRIED_POINTS_MAX: usize = 120;
 
-/// CPU, memory, work processes and slowest answers of the subjects over time, at the highest level that was watched.
+/// CPU, memory, work processes and slowest responses of the subjects over time, at the highest watched level.
 pub fn section(view: &View<'_>) -> Option<Section> {
     of(view, &WATCHED)
 }
@@ -123,7 +123,7 @@ fn of(view: &View<'_>, all: &[Watched]) -> Option<Section> {
     (!figures.is_empty()).then(|| Section::background("Over time", std::iter::once(legend).chain(figures).collect()))
 }
 
-/// The points of a series in seconds of its variant's own time, in so many of a unit.
+/// The points of a series in seconds of its variant's own time, and in multiples of `unit`.
 pub fn own_time(run: &RunResult, series: &Series, unit: f64) -> Vec<(f64, f64)> {
     let own = run.trials_of(&series.variant, series.level).into_iter();
     let slices: Vec<(f64, f64)> = own.map(|trial| (trial.start_ms / 1e3, trial.duration_ms / 1e3)).collect();
@@ -134,8 +134,8 @@ pub fn own_time(run: &RunResult, series: &Series, unit: f64) -> Vec<(f64, f64)> 
 /// A variant's key and name, and its figure over time.
 type Course<'r> = (usize, &'r str, Vec<(f64, f64)>);
 
-/// A value of each trial in the middle of it, a line for each variant, at the level that stands for the run; absent where
-/// all are none.
+/// A value of each trial in the middle of it, a line for each variant, at the level that represents the run; absent
+/// where all are missing.
 fn of_trials(view: &View<'_>, tried: &Tried) -> Option<Figure> {
     let run = view.run;
     let level = view::answer_level(run).or_else(|| run.trials.iter().map(|trial| trial.level).max())?;
@@ -219,7 +219,7 @@ fn over_time_figure(view: &View<'_>, watched: &Watched) -> Option<Figure> {
     Some(figure.data(table, all).data(self::points(watched, &panels), points))
 }
 
-/// The drawn points themselves.
+/// The drawn points as a table.
 fn points(watched: &Watched, panels: &[Panel]) -> Table {
     let mut table = Table::new("Points of this chart as CSV", ["variant", "seconds", watched.series]);
     table.columns.extend(watched.average_s.map(|seconds| format!("average of {seconds} s").into()));

@@ -1,7 +1,7 @@
-//! The answer for who reads nothing else: what the layer costs in one sentence of at most thirty words, then whether that
-//! can be trusted, with the one reason against it that weighs most.
+//! The headline, for readers of nothing else: the layer's cost in one sentence of at most thirty words, then its
+//! trustworthiness, with the one strongest reason against it.
 //!
-//! What it deliberately does not do: say everything. Cards and tables have all variants, and the doubts are all listed.
+//! It is not complete: cards and tables have all variants, and all doubts are listed.
 
 use super::sentence;
 use super::view::{self, Tolls, headline_level};
@@ -15,11 +15,11 @@ use tollgate_facts::results::{
 use tollgate_facts::rules::{self, DRIFT, HIDDEN_TIME, OWN_DELAY, RANKS, RETRANSMISSIONS, RULES, Rule, STALLS};
 use tollgate_facts::toll::drifting;
 
-/// Most words of the answer.
+/// Maximum number of words of the answer.
 pub const WORDS_MAX: usize = 30;
-/// Longest title that stands in a sentence; of a longer one the variant's name does.
+/// Longest title in a sentence, in words; a longer one is replaced by the variant's name.
 const TITLE_WORDS_MAX: usize = 8;
-/// Variants that are named as open, not measured, or not to be read.
+/// Maximum number of variants that are named as open, not measured, or refused.
 const UNSAID_MAX: usize = 3;
 
 /// A sentence of a claim, with the cells that it is made of, by variant and level: their doubts are its own.
@@ -31,7 +31,7 @@ pub struct Said {
     pub cells: Vec<(String, u64)>,
 }
 
-/// What a run says first.
+/// The first statement about a run.
 #[derive(Debug, Default)]
 pub struct Claim {
     /// Its sentences, the most important one first: the last ones are left out where they would be too many words.
@@ -40,13 +40,13 @@ pub struct Claim {
     pub interval: String,
     /// The toll that the first sentence is about; absent where it is about none.
     pub toll: Option<Toll>,
-    /// Why it is in doubt by itself, and what helps; absent where it is not.
+    /// Its own doubt, and the remedy; absent where there is none.
     pub doubt: Option<String>,
-    /// What else is to be known of it, a sentence each without its full stop.
+    /// Further notes about it, a sentence each without its full stop.
     pub notes: Vec<String>,
 }
 
-/// The first words of a report: this claim, or, where a kind has none of its own, what the tolls say.
+/// The first words of a report: this claim, or, where a kind has none of its own, a sentence about the tolls.
 pub fn answer(run: &RunResult, own: Option<Claim>, besides: Vec<String>) -> Answer {
     let Some(mut claim) = own.or_else(|| of_tolls(run)) else {
         return Answer { text: unsaid(run).to_owned(), trust: None, besides };
@@ -56,7 +56,7 @@ pub fn answer(run: &RunResult, own: Option<Claim>, besides: Vec<String>) -> Answ
     Answer { text: texts.join(" "), trust: Some(trust(run, &claim)), besides }
 }
 
-/// Why there is no claim.
+/// The reason for a missing claim.
 fn unsaid(run: &RunResult) -> &'static str {
     match run.state {
         State::Running => "Nothing can be said yet: the run has not ended.",
@@ -67,7 +67,7 @@ fn unsaid(run: &RunResult) -> &'static str {
     }
 }
 
-/// How many of the sentences fit; the first one always does.
+/// Number of sentences that fit; the first one always does.
 fn fitting(sentences: &[Said]) -> usize {
     let mut so_far = 0;
     let mut fits = |said: &&Said| {
@@ -77,12 +77,13 @@ fn fitting(sentences: &[Said]) -> usize {
     sentences.iter().take_while(&mut fits).count().max(1)
 }
 
-/// How many words a text has.
+/// Number of words in a text.
 pub fn words(text: &str) -> usize {
     text.split_whitespace().count()
 }
 
-/// What the tolls say: the usual case, then what else answers the question; absent where no toll may be read.
+/// The claim about the tolls: the usual case, then the other variants of the question; absent where all tolls are in
+/// doubt.
 fn of_tolls(run: &RunResult) -> Option<Claim> {
     let named = run.experiment.answer.as_ref();
     let compared = || run.experiment.variants.iter().filter(|variant| variant.baseline.is_some());
@@ -153,14 +154,14 @@ fn interval(run: &RunResult, toll: &Toll) -> String {
     format!("the {} interval is {low}× to {high}×, over {blocks}", sentence::confidence(run))
 }
 
-/// A variant with the toll that stands for it.
+/// A variant with the toll that represents it.
 struct Told<'r> {
     variant: &'r Variant,
     toll: &'r Toll,
 }
 
 impl<'r> Told<'r> {
-    /// At the level that stands for it; nothing where no toll may be read.
+    /// At the level that represents it; absent where no toll there is free of doubt.
     fn of(run: &'r RunResult, named: Option<&Answering>, variant: &'r Variant) -> Option<Told<'r>> {
         let is_there = |level: &u64| {
             let Tolls { time, cpu, .. } = view::tolls(run, &variant.name, *level);
@@ -174,7 +175,7 @@ impl<'r> Told<'r> {
         Some(Told { variant, toll })
     }
 
-    /// One figure of it at a level.
+    /// One of its figures at a level.
     fn at(run: &'r RunResult, variant: &'r Variant, level: u64, figure: Figure) -> Option<Told<'r>> {
         let mut here = view::tolls(run, &variant.name, level).each();
         let toll = here.find(|toll| toll.figure == figure && toll.verdict.is_plain())?;
@@ -214,7 +215,7 @@ impl<'r> Told<'r> {
         }
     }
 
-    /// A further sentence: where it is of another level, with that.
+    /// A further sentence, with its level if that is another one.
     fn also(&self, run: &RunResult, named: Option<&Answering>, usual: &Told<'_>) -> Said {
         let [base, known] = [&self.toll.baseline, &usual.toll.baseline].map(|name| called(run, named, name));
         let is_the_same = base == known || near(&self.toll.baseline) == usual.toll.baseline;
@@ -231,7 +232,7 @@ impl<'r> Told<'r> {
     }
 }
 
-/// At which level, behind what is said of it; nothing where its name stands before that.
+/// The level, in words at the end of a statement; empty for a named level, which comes before it.
 fn at(run: &RunResult, level: u64) -> String {
     let experiment = &run.experiment;
     match (experiment.named_level(level), experiment.piece) {
@@ -241,8 +242,8 @@ fn at(run: &RunResult, level: u64) -> String {
     }
 }
 
-/// With a capital at its beginning, unless a variant's name, a URL or a command stands there. Titles of whole units of work
-/// may be commands where no file words the answer.
+/// Capitalizes the beginning, unless it is a variant's name, a URL or a command. Titles of whole units of work may be
+/// commands where no file words the answer.
 fn begun(run: &RunResult, named: Option<&Answering>, text: &str) -> String {
     let first = text.split(' ').next().unwrap_or_default().trim_end_matches([',', ':']);
     let is_id = |variant: &Variant| first == variant.name && called(run, named, first) == first;
@@ -251,7 +252,7 @@ fn begun(run: &RunResult, named: Option<&Answering>, text: &str) -> String {
     if is_name || may_be_command { text.to_owned() } else { capitalized(text) }
 }
 
-/// A ratio alone, as its interval stands in the next sentence: with more than two decimals only where two would be 0 or 1.
+/// A ratio alone, as the next sentence has its interval: with more than two decimals only where two would be 0 or 1.
 fn ratio(toll: &Toll) -> String {
     let decimals = number::ratio_decimals(toll.ratio, toll.low, toll.high);
     let short = number::grouped(toll.ratio, decimals.min(2));
@@ -259,7 +260,7 @@ fn ratio(toll: &Toll) -> String {
     format!("{}×", if says_nothing { number::grouped(toll.ratio, decimals) } else { short })
 }
 
-/// What the ratio is in time or as a part of a core, with its level.
+/// The cost behind the ratio, in time or as a part of a core, with its level.
 fn cost(run: &RunResult, toll: &Toll) -> String {
     if let Some(part) = part_of_a_core(run, toll) {
         return part;
@@ -279,7 +280,7 @@ fn cost(run: &RunResult, toll: &Toll) -> String {
     }
 }
 
-/// What more of a core it keeps busy at the rate at which both were measured; absent where they were not.
+/// The further part of a core that it keeps busy at the common measured rate; absent where there was none.
 fn part_of_a_core(run: &RunResult, toll: &Toll) -> Option<String> {
     let measured = |name: &str| {
         let rate = run.cell(name, toll.level)?.equal_rate.as_ref()?;
@@ -291,18 +292,19 @@ fn part_of_a_core(run: &RunResult, toll: &Toll) -> Option<String> {
     is_it.then(|| format!("{percent} % of a core more at {} requests/s", rate.strip_suffix(".0").unwrap_or(&rate)))
 }
 
-/// The variant that does the same from near.
+/// The name of the local variant that does the same.
 fn near(name: &str) -> &str {
     name.strip_suffix("-remote").unwrap_or(name)
 }
 
-/// How far away a variant was asked; absent from near.
+/// The distance of a remote variant; absent for a local one.
 fn distance(run: &RunResult, variant: &Variant) -> Option<String> {
     let ms = run.settings.round_trip_ms.filter(|_| variant.distance == Distance::Remote)?;
     Some(format!("{} ms away", number::three_digits(ms)))
 }
 
-/// What a sentence calls a variant: its words, if there are any; else its title, or its name where that would be long.
+/// The name of a variant in a sentence: its words, if there are any; else its title, or its name where that would be
+/// long.
 fn called(run: &RunResult, named: Option<&Answering>, name: &str) -> String {
     let words_of = |name: &str| named.and_then(|answer| answer.words.get(name)).cloned();
     let Some(variant) = run.experiment.variant(name) else { return name.to_owned() };
@@ -312,10 +314,10 @@ fn called(run: &RunResult, named: Option<&Answering>, name: &str) -> String {
     words_of(name).or_else(from_near).unwrap_or_else(title)
 }
 
-/// Rules that put a time in doubt and no CPU time.
+/// Rules that put times in doubt, but not CPU times.
 const OF_TIMES: [Rule; 4] = [STALLS, OWN_DELAY, HIDDEN_TIME, RETRANSMISSIONS];
 
-/// Whether the claim can be trusted, and why.
+/// The trustworthiness of the claim, and its reason.
 fn trust(run: &RunResult, claim: &Claim) -> Trust {
     let is_of_times = |rule: &str| rules::is_joint(rule) || OF_TIMES.iter().any(|known| known.name == rule);
     let is_of_cpu = claim.toll.as_ref().is_some_and(|toll| toll.figure == Figure::SubjectCpu);

@@ -1,8 +1,8 @@
-//! Figures of cells in any table: the numbers of a cell's doubts stand behind its name, or behind the
-//! figure where a row is of several cells, what must not be read is told apart or reads `refused`, and a sentence says by
-//! their rules which of its cells are in doubt.
+//! Figures of cells in any table: the numbers of a cell's doubts come after its name, or after the figure where a row
+//! is of several cells; refused figures are set apart or read `refused`; and a sentence names the cells in doubt by
+//! their rules.
 //!
-//! What it deliberately does not do: lay a table out.
+//! It does not lay a table out.
 
 use super::sentence;
 use super::view::{Row, Shared, View, is_of_all};
@@ -14,9 +14,9 @@ use crate::text::{capitalized, stopped};
 use tollgate_facts::results::{self, RunResult, Validity, Verdict};
 use tollgate_facts::rules::{self, STEADY};
 
-/// What stands for a figure that must not be read.
+/// Replacement of a refused figure.
 pub const REFUSED: &str = "refused";
-/// Levels that a sentence names.
+/// Maximum number of levels that a sentence names.
 const LEVELS_MAX: usize = 6;
 
 impl<'r> View<'r> {
@@ -30,8 +30,8 @@ impl<'r> View<'r> {
         self.rows.iter().filter(move |row| row.cell.level == level)
     }
 
-    /// A row of a table that is of one cell: its name with the numbers of its doubts, words, and its figures, which are
-    /// not said where they must not be read.
+    /// A table row of one cell: its name with the numbers of its doubts, words, and its figures, which are hidden if
+    /// they are refused.
     pub fn line(&self, row: &Row<'_>, words: Vec<String>, figures: Vec<String>) -> TableRow {
         let figures = figures.into_iter().map(|text| self.said(row, text));
         let words = words.into_iter().map(Cell::from);
@@ -52,7 +52,7 @@ impl<'r> View<'r> {
         }
     }
 
-    /// The numbers of what marked these cells, for behind a figure that is made of all of them; of refused ones nothing is.
+    /// The numbers of the marks of these cells, for a figure made of all of them; refused cells are not part of it.
     pub fn marks_of<'a>(&self, cells: impl IntoIterator<Item = (&'a str, u64)>) -> Vec<usize> {
         let rows = cells.into_iter().filter_map(|(variant, level)| self.row(variant, level));
         self.numbers(rows.filter(|row| !row.is_closed_refused))
@@ -77,7 +77,8 @@ pub fn worst<'r>(findings: &[&'r Validity]) -> Option<&'r Validity> {
     findings.iter().copied().max_by(|one, other| distance(one).total_cmp(&distance(other)))
 }
 
-/// What marks all cells, or all of some levels, a sentence or two each; what was `said` already is not said again.
+/// Marks of all cells, or of all cells of some levels, a sentence or two each; those that `said` already contains are
+/// left out.
 pub fn shared(view: &View<'_>, said: &str) -> Vec<String> {
     let experiment = &view.run.experiment;
     let text = |Shared { doubt, levels }: &Shared<'_>| {
@@ -103,28 +104,28 @@ impl Row<'_> {
         Cell::marked(&self.cell.variant, self.marks.clone())
     }
 
-    /// Whether its figures may be read as they stand.
+    /// Whether its figures are free of doubt.
     pub fn standing(&self) -> Standing {
         if self.marks.is_empty() { Standing::Plain } else { Standing::Hollow }
     }
 }
 
-/// A cell of a sentence: variant, level, and what the sentence calls it.
+/// A cell of a sentence: variant, level, and its name in the sentence.
 pub type Named<'a> = (&'a str, u64, String);
 
-/// Whether the figures of a cell's closed load must not be read.
+/// Whether the figures of a cell's closed load are refused.
 pub fn is_refused(run: &RunResult, variant: &str, level: u64) -> bool {
     doubts(run, variant, level).any(|found| found.verdict == Verdict::Refused)
 }
 
-/// Whether the times of a cell's closed load grew as long as it lasted: there is none that it has.
+/// Whether the times of a cell's closed load grew throughout it, so that it has no valid time.
 pub fn is_unsteady(run: &RunResult, cell: &results::Cell) -> bool {
     let is_one = |found: &Validity| found.rule == STEADY.name && found.verdict == Verdict::Refused;
     doubts(run, &cell.variant, cell.level).any(is_one)
 }
 
-/// What is to be said behind a sentence about these cells: by which rules some are marked, and some are refused, whose
-/// figures are not in it. Nothing where nothing is in doubt.
+/// The note after a sentence about these cells: the rules that mark some of them or refuse others, whose figures are
+/// not in it. Empty where nothing is in doubt.
 pub fn aside(run: &RunResult, cells: &[Named<'_>]) -> String {
     let of = |verdict: Verdict| {
         let is_told =

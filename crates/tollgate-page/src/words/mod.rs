@@ -1,4 +1,4 @@
-//! A result in words: put in the order in which pages show it, with what is in doubt of each figure.
+//! A result in words: in the order of the pages, with the doubts about each figure.
 //!
 //! It knows results and their statistics; it lays nothing out.
 

@@ -1,7 +1,7 @@
-//! What peers took by what tollgate took: which comparison stands for a mode, the table, and a sentence for
-//! each peer.
+//! Costs of peers, divided by tollgate's: the comparison that represents a mode, the table, and a sentence for each
+//! peer.
 //!
-//! It orders and words what the result holds; the section stands in `parts/peers.rs`.
+//! It orders and words the stored result; the section is in `parts/peers.rs`.
 
 use super::sentence;
 use super::view::{self, View};
@@ -10,7 +10,7 @@ use crate::gather::by_key;
 use crate::number;
 use tollgate_facts::results::{Cell, Comparison, Distance, Figure, Piece, RunResult, TollVerdict};
 
-/// What was compared of one peer at one distance, in the order of its variants, and the level that stands for it.
+/// The comparisons of one peer at one distance, in the order of its variants, and the level that represents it.
 pub(crate) struct PeerGroup<'r> {
     pub(crate) peer: &'r str,
     pub(crate) distance: Distance,
@@ -18,7 +18,7 @@ pub(crate) struct PeerGroup<'r> {
     found: Vec<&'r Comparison>,
 }
 
-/// All groups, in the order of the variants, near before far.
+/// All groups, in the order of the variants, local before remote.
 pub(crate) fn groups<'r>(run: &'r RunResult) -> Vec<PeerGroup<'r>> {
     let compared = run.experiment.variants.iter().flat_map(|variant| {
         let own = run.comparisons.iter().filter(|found| found.variant == variant.name);
@@ -40,36 +40,36 @@ fn at<'a, 'r>(found: &'a [&'r Comparison], level: u64, figure: Figure) -> impl I
 }
 
 impl<'r> PeerGroup<'r> {
-    /// Names of tollgate's variants that do what the peer's do.
+    /// Names of tollgate's variants that correspond to the peer's.
     pub(crate) fn against(&self) -> Vec<&'r str> {
         let mut names: Vec<&str> = self.found.iter().map(|found| found.against.as_str()).collect();
         names.dedup();
         names
     }
 
-    /// Its comparisons of a figure at the level that stands for it.
+    /// Its comparisons of a figure at the level that represents it.
     pub(crate) fn of(&self, figure: Figure) -> impl Iterator<Item = &'r Comparison> {
         at(&self.found, self.level, figure)
     }
 
-    /// The comparisons that a table shows: all, or of too many those at the level that stands for it.
+    /// The comparisons in a table: all, or, if these are too many, those at the level that represents it.
     pub(crate) fn shown(&self, most: usize) -> impl Iterator<Item = &'r Comparison> {
         let is_all = self.found.len() <= most;
         self.found.iter().copied().filter(move |found| is_all || found.level == self.level)
     }
 }
 
-/// The title of a peer: what its subject file says it is.
+/// The title of a peer, from its subject file.
 pub(crate) fn title<'r>(run: &'r RunResult, peer: &'r str) -> &'r str {
     run.peers.iter().find(|known| known.name == peer).map_or(peer, |known| &known.title)
 }
 
-/// A ratio with its interval, or why there is none.
+/// A ratio with its interval, or the reason that there is none.
 fn ratio(found: &Comparison) -> String {
     sentence::ratio_of(found.verdict, [found.ratio, found.low, found.high])
 }
 
-/// A verdict in a word or two: what is no toll between variants is no difference between servers.
+/// A verdict in a word or two: "no toll" between variants means no difference between servers.
 fn verdict(verdict: TollVerdict) -> String {
     match verdict {
         TollVerdict::NoToll => "as much".to_owned(),
@@ -100,7 +100,7 @@ pub(crate) fn table<'r>(view: &View<'r>, title: String, found: impl Iterator<Ite
     )
 }
 
-/// One sentence for each peer and distance, of those of which something may be said.
+/// One sentence for each peer and distance with comparisons free of doubt.
 pub(crate) fn answers(run: &RunResult) -> Vec<String> {
     groups(run).iter().filter_map(|group| answer(run, group)).collect()
 }
@@ -121,7 +121,8 @@ fn answer(run: &RunResult, group: &PeerGroup<'_>) -> Option<String> {
     (!parts.is_empty()).then(|| format!("At {level}{far}, {} takes {said} of tollgate.", group.peer))
 }
 
-/// The figures that a picture or a terminal shows of a group, at most three: bytes only say how alike the answers are.
+/// The figures that a picture or a terminal shows of a group, at most three: bytes only show how similar the responses
+/// are.
 pub(crate) fn figures(run: &RunResult, group: &PeerGroup<'_>) -> Vec<Figure> {
     let mut wanted = vec![Figure::UnitTime, Figure::SubjectCpu, Figure::P95AtRate, Figure::MedianAtRate];
     wanted.retain(|figure| run.comparisons.iter().any(|found| found.peer == group.peer && found.figure == *figure));
@@ -129,7 +130,7 @@ pub(crate) fn figures(run: &RunResult, group: &PeerGroup<'_>) -> Vec<Figure> {
     wanted
 }
 
-/// What a figure is, with the unit of its values.
+/// The name of a figure, with the unit of its values.
 fn what(run: &RunResult, figure: Figure) -> String {
     let experiment = &run.experiment;
     match (figure, experiment.piece) {
@@ -146,7 +147,7 @@ fn what(run: &RunResult, figure: Figure) -> String {
     }
 }
 
-/// What a cell holds of a figure; of records their own time.
+/// A cell's value of a figure; for records, their own time.
 fn value(cell: &Cell, figure: Figure) -> Option<f64> {
     let rate = || cell.equal_rate.as_ref().map(|rate| rate.response_time_ms);
     match figure {

@@ -1,6 +1,6 @@
-//! What was found, in sentences: one for each variant and one that answers the question.
+//! The findings in sentences: one for each variant and one that answers the question.
 //!
-//! A sentence names its level, its interval and its blocks, and says plainly when nothing may be said.
+//! A sentence names its level, its interval and its blocks, and says plainly when there is no valid figure.
 
 use super::peers;
 use super::view::{self, Row, headline_level};
@@ -14,11 +14,11 @@ use tollgate_facts::results::{
 use tollgate_facts::stats::ALPHA;
 use tollgate_facts::stats::warm_up::Course;
 
-/// How a verdict is to be read whose interval excludes 1 and that is not claimed.
+/// Meaning of the verdict for an interval that excludes 1 without a claim.
 pub const UNCONFIRMED: &str =
     "unconfirmed: its interval excludes 1, but among so many comparisons that can be chance (Holm)";
 
-/// Variants whose errors are told one by one before the rest is counted.
+/// Maximum number of variants whose errors are listed; the rest is counted.
 const ONSETS_MAX: usize = 4;
 
 /// The experiment's unit of work in one word: `pass` of `pass of 401 requests`.
@@ -27,7 +27,7 @@ pub fn unit_noun(experiment: &Experiment) -> &str {
     word.filter(|word| !word.is_empty()).unwrap_or("unit")
 }
 
-/// One of what a noun names: `a pass`, `an iteration`.
+/// A noun with its article: `a pass`, `an iteration`.
 pub fn one(noun: &str) -> String {
     let article = if noun.starts_with(['a', 'e', 'i', 'o', 'u']) && !noun.starts_with("uni") { "an" } else { "a" };
     format!("{article} {noun}")
@@ -42,7 +42,7 @@ pub fn level(experiment: &Experiment, level: u64) -> String {
     }
 }
 
-/// One of what a unit names.
+/// The singular of a unit.
 pub fn singular(unit: &str) -> &str {
     match unit.strip_suffix("es") {
         Some(one) if one.ends_with("ss") => one,
@@ -55,12 +55,12 @@ pub fn confidence(run: &RunResult) -> String {
     run.settings.looks.map_or_else(|| "95 %".to_owned(), |looks| looks.confidence())
 }
 
-/// A toll's ratio with its interval, or why there is none.
+/// A toll's ratio with its interval, or the reason that there is none.
 pub fn ratio(toll: &Toll) -> String {
     ratio_of(toll.verdict, [toll.ratio, toll.low, toll.high])
 }
 
-/// A ratio with its interval, or why there is none.
+/// A ratio with its interval, or the reason that there is none.
 pub fn ratio_of(verdict: TollVerdict, [ratio, low, high]: [f64; 3]) -> String {
     match verdict {
         TollVerdict::Refused => verdict.to_string(),
@@ -68,7 +68,7 @@ pub fn ratio_of(verdict: TollVerdict, [ratio, low, high]: [f64; 3]) -> String {
     }
 }
 
-/// A toll's ratio with the sign of its verdict; of one that is joint only that it is.
+/// A toll's ratio with the sign of its verdict; for a joint one, only the verdict.
 pub fn signed(toll: &Toll) -> String {
     match toll.verdict {
         TollVerdict::Joint => toll.verdict.to_string(),
@@ -76,7 +76,7 @@ pub fn signed(toll: &Toll) -> String {
     }
 }
 
-/// A toll in a row of a table: that of a variant without a baseline is one itself.
+/// A toll in a row of a table: a variant without a baseline is a baseline itself.
 pub fn toll_of(row: &Row<'_>, toll: Option<&Toll>) -> String {
     match toll {
         None if row.is_bottom => "baseline".to_owned(),
@@ -94,7 +94,7 @@ pub fn sign(verdict: TollVerdict) -> &'static str {
     }
 }
 
-/// What the signs of those of these verdicts mean that have one.
+/// The meaning of the signs of these verdicts, for those that have one.
 pub fn signs(run: &RunResult, has: impl Fn(TollVerdict) -> bool) -> Vec<String> {
     let signs = [
         (TollVerdict::NoToll, format!("= no toll: the whole interval is within {}", band(run))),
@@ -114,7 +114,7 @@ pub fn difference(toll: &Toll) -> String {
     format!("{} [{low}, {high}]", text(toll.difference))
 }
 
-/// What a toll compares, in words.
+/// The quantity that a toll compares, in words.
 pub fn figure(experiment: &Experiment, figure: Figure) -> String {
     match figure {
         Figure::UnitTime => "time".to_owned(),
@@ -127,7 +127,7 @@ pub fn figure(experiment: &Experiment, figure: Figure) -> String {
     }
 }
 
-/// What the subject's CPU time is divided by, in one word.
+/// The divisor of the subject's CPU time, in one word.
 pub fn piece(experiment: &Experiment) -> &str {
     match experiment.piece {
         Piece::Request => "request",
@@ -137,7 +137,7 @@ pub fn piece(experiment: &Experiment) -> &str {
     }
 }
 
-/// What is counted of a run: requests, or whole units of work.
+/// The counted pieces of a run: requests, or whole units of work.
 pub fn pieces(experiment: &Experiment) -> String {
     match experiment.piece {
         Piece::Request | Piece::Record => "requests".to_owned(),
@@ -150,7 +150,7 @@ pub fn band(run: &RunResult) -> String {
     format!("± {} %", (run.settings.equivalence_share * 1e4).round() / 1e2)
 }
 
-/// How long connections stayed open that the servers would have kept, where that is known.
+/// The lifetime of connections that the servers would have kept, where it is known.
 pub fn connections(run: &RunResult) -> Option<&'static str> {
     Some(match run.settings.connections.as_str() {
         "per-block" => "opened anew for each block, before anything counted",
@@ -167,7 +167,7 @@ pub fn is_over_starts(run: &RunResult) -> bool {
     between.any(|between| between.is_interval_over_starts)
 }
 
-/// What a run's intervals are over.
+/// The basis of a run's intervals: starts or blocks.
 pub fn over(run: &RunResult) -> &'static str {
     match is_over_starts(run) {
         true => "the starts of the servers, whose blocks are not independent",
@@ -175,8 +175,8 @@ pub fn over(run: &RunResult) -> &'static str {
     }
 }
 
-/// What starts of the servers differ by, where there were several: over what intervals are, and each toll and comparison
-/// whose starts are seen to differ. Nothing is adjusted for their number, as the error to fear is a missed warning.
+/// The differences between several starts of the servers: the basis of the intervals, and each toll and comparison
+/// whose starts differ significantly. Nothing is adjusted for their number, as the error to fear is a missed warning.
 pub fn starts(run: &RunResult) -> Option<String> {
     let told = |names: [&str; 3], at: u64, of: Figure, between: Option<BetweenStarts>| {
         let (names, of) = (names.join(" "), figure(&run.experiment, of));
@@ -218,7 +218,7 @@ pub fn starts(run: &RunResult) -> Option<String> {
     ))
 }
 
-/// How response times went while servers were warmed up, where that is known; who is not flat is named.
+/// The course of response times during the warm-up of servers, where it is known; those that are not flat are named.
 pub fn courses(run: &RunResult) -> Option<String> {
     let kinds = [
         (Course::Flat, "flat from the beginning"),
@@ -239,7 +239,7 @@ pub fn courses(run: &RunResult) -> Option<String> {
     (!texts.is_empty()).then(|| format!("warm-ups: {}", texts.join(", ")))
 }
 
-/// What answers of the user's servers had to be, where nobody said it and the first ones are the model.
+/// The expected responses of the user's servers, where they are not specified and the first ones are the model.
 pub fn first_answers(run: &RunResult) -> Option<String> {
     let words = |FirstAnswers { bytes, has_text }: FirstAnswers| {
         let length = match bytes {
@@ -314,19 +314,19 @@ pub fn headline(run: &RunResult, variant: &str) -> Option<String> {
     Some(format!("{variant} at {}: {}", level(&run.experiment, at), parts.join("; ")))
 }
 
-/// What a ratio is with what the host stole, where it was taken out.
+/// The ratio including stolen time, where that was removed.
 fn with_theft(toll: &Toll) -> String {
     let with =
         |theft: Theft| format!(", {}x if what the host stole is counted", number::three_digits(theft.ratio_with));
     toll.theft.map(with).unwrap_or_default()
 }
 
-/// What is to be known beside the answer, a sentence each: where errors begin, and what peers cost.
+/// Further facts beside the answer, a sentence each: the beginning of errors, and the costs of peers.
 pub fn besides(run: &RunResult) -> Vec<String> {
     onsets(run).into_iter().chain(peers::answers(run)).collect()
 }
 
-/// Where errors begin, with the wording of the first one; absent where none do.
+/// The beginning of errors, with the wording of the first one; absent where there are none.
 fn onsets(run: &RunResult) -> Option<String> {
     let mut found: Vec<&Gap> = run.gaps.iter().filter(|gap| gap.kind == GapKind::ErrorOnset).collect();
     found.sort_by_key(|gap| gap.level);
@@ -337,7 +337,7 @@ fn onsets(run: &RunResult) -> Option<String> {
     Some(format!("Errors begin with {names}: {first}\u{201c}{wording}\u{201d}."))
 }
 
-/// The least and the most of what is in order, named; absent where there is nothing.
+/// The least and the most of an ordered list, named; absent where it is empty.
 pub(super) fn between<T>(found: &[T], named: impl Fn(&T) -> String) -> Option<String> {
     match found {
         [] => None,
@@ -346,7 +346,7 @@ pub(super) fn between<T>(found: &[T], named: impl Fn(&T) -> String) -> Option<St
     }
 }
 
-/// Over what distance, behind what was done over it; nothing where there is none.
+/// The distance, in words at the end of a phrase; empty where there is none.
 pub(super) fn far(run: &RunResult, distance: Distance) -> String {
     match (distance, run.settings.round_trip_ms) {
         (Distance::Local, _) => String::new(),
@@ -355,13 +355,13 @@ pub(super) fn far(run: &RunResult, distance: Distance) -> String {
     }
 }
 
-/// Why a run is not whole; absent for a complete one.
+/// The reason that a run is incomplete; absent for a complete one.
 pub fn incompleteness(run: &RunResult) -> Option<String> {
     let because = run.reason.as_deref();
     unfinished(run.state, because, "Partial result", "The run had not ended when this was written")
 }
 
-/// Why one of several runs is not whole; absent for a complete one.
+/// The reason that one of several runs is incomplete; absent for a complete one.
 pub fn incompleteness_of(run: &RunHead) -> Option<String> {
     let why = unfinished(run.state, run.reason.as_deref(), "is partial", "had not ended when it was written")?;
     Some(format!("Run {} {why}", run.number))

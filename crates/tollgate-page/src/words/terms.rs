@@ -1,8 +1,8 @@
-//! What the terms in the heads of tables mean, for readers who meet them for the first time.
+//! The meanings of terms in the headings of tables, for readers who meet them for the first time.
 //!
-//! It knows heads by their words only: a head that it does not know needs no explanation, or has a legend of its own.
+//! It knows headings by their words only: an unknown heading needs no explanation, or has a legend of its own.
 
-/// A term as a head begins with it, and its meaning. Of two that fit, the first one is taken.
+/// The beginning of a heading, and its meaning. The first match is used.
 const TERMS: [(&str, &str); 32] = [
     ("95 % from", "lower end of the 95 % confidence interval"),
     ("95 % high", "upper end of the 95 % confidence interval"),
@@ -38,7 +38,7 @@ const TERMS: [(&str, &str); 32] = [
     ("verdict", "what the interval allows to say"),
 ];
 
-/// The meaning of a head; absent where it needs none.
+/// The meaning of a heading; absent where it needs none.
 pub fn meaning(head: &str) -> Option<&'static str> {
     let fits = |term: &str| head.strip_prefix(term).is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', ',']));
     TERMS.iter().find(|(term, _)| fits(term)).map(|(_, meaning)| *meaning)

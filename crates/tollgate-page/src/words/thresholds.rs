@@ -1,6 +1,6 @@
-//! Thresholds as a table and as sentences: what was expected, what decided, and why it is not shown.
+//! Thresholds as a table and as sentences: the expectation, the decisive figure, and the reason that it is not shown.
 //!
-//! It judges nothing: what it shows is stored.
+//! It judges nothing: it shows stored findings.
 
 use super::sentence;
 use crate::blocks::{Block, Section, Table};
@@ -8,10 +8,10 @@ use crate::gather::by_key;
 use crate::number::{self, NOTHING};
 use tollgate_facts::results::{Experiment, Outcome, ThresholdFinding, ThresholdResult};
 
-/// Findings of one threshold that do not hold and are listed before the rest is counted.
+/// Maximum number of unmet findings of one threshold that are listed; the rest is counted.
 const FINDINGS_MAX: usize = 6;
 
-/// What came of all of them, in one sentence; absent where there are none.
+/// The outcome of all of them, in one sentence; absent where there are none.
 fn answer(results: &[ThresholdResult]) -> Option<String> {
     let count = |wanted| results.iter().filter(|result| result.outcome == wanted).count();
     let (failed, not_shown) = (count(Outcome::Fails), count(Outcome::NotShown));
@@ -26,8 +26,8 @@ fn answer(results: &[ThresholdResult]) -> Option<String> {
     }
 }
 
-/// The section: a row for each finding that does not hold, of those that do the one nearest to the bound, and the reasons;
-/// absent where nothing was expected.
+/// The section: a row for each unmet finding and for the met one nearest to the bound, and the reasons; absent without
+/// thresholds.
 pub fn section(experiment: &Experiment, results: &[ThresholdResult]) -> Option<Section> {
     let answer = answer(results)?;
     let rows = results.iter().flat_map(|result| rows(experiment, result));
@@ -40,7 +40,7 @@ pub fn section(experiment: &Experiment, results: &[ThresholdResult]) -> Option<S
     Some(Section::main("Thresholds", blocks))
 }
 
-/// Why findings do not hold, each reason once, and what the thresholds are good for.
+/// The reasons for unmet findings, each reason once, and the purposes of the thresholds.
 fn reasons(experiment: &Experiment, results: &[ThresholdResult]) -> Vec<String> {
     let mut texts = Vec::new();
     for result in results {
@@ -57,7 +57,7 @@ fn reasons(experiment: &Experiment, results: &[ThresholdResult]) -> Vec<String> 
     texts
 }
 
-/// Where a finding is of.
+/// The place of a finding.
 pub fn place(experiment: &Experiment, finding: &ThresholdFinding) -> String {
     let run = finding.run.map(|run| format!("run {run}"));
     let cell = match (&finding.variant, finding.level) {

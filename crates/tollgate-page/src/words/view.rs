@@ -1,5 +1,5 @@
-//! A run put in the order in which every reporter shows it: rows by level and variant, each with its tolls and the
-//! numbers of the doubts that concern it.
+//! A run in the order of every report: rows by level and variant, each with its tolls and the numbers of the doubts
+//! that concern it.
 //!
 //! It borrows from the result and formats nothing.
 
@@ -18,58 +18,58 @@ pub struct View<'r> {
     pub run: &'r RunResult,
     /// Its cells by level and variant.
     pub rows: Vec<Row<'r>>,
-    /// Marks that all cells have, or all of some levels: they are said once and stand in no row.
+    /// Marks of all cells, or of all cells of some levels: they are stated once and appear in no row.
     pub shared: Vec<Shared<'r>>,
-    /// What else its rules found; the first has the number 1.
+    /// Further findings of its rules; the first has the number 1.
     pub doubts: Vec<Doubt<'r>>,
 }
 
 /// A mark of all cells, or of all cells of these levels.
 pub struct Shared<'r> {
-    /// What was found.
+    /// The doubt.
     pub doubt: Doubt<'r>,
-    /// The levels; empty where it is all of them.
+    /// The levels; empty for all of them.
     pub levels: Vec<u64>,
 }
 
 /// One variant at one level.
 pub struct Row<'r> {
-    /// What was found.
+    /// The cell of the result.
     pub cell: &'r Cell,
     /// Whether the variant has no baseline.
     pub is_bottom: bool,
     /// Its tolls.
     pub tolls: Tolls<'r>,
-    /// What a peer took by what tollgate took, of the time and of the CPU time; nothing for tollgate's own variants.
+    /// The costs of a peer divided by tollgate's, for time and for CPU time; absent for tollgate's own variants.
     pub by_tollgate: [Option<&'r Comparison>; 2],
     /// Numbers of the [`Doubt`]s about the cell as a whole, from 1.
     pub marks: Vec<usize>,
-    /// Whether those of the closed load must not be read.
+    /// Whether the figures of the closed load are refused.
     pub is_closed_refused: bool,
 }
 
 /// The tolls of one variant at one level.
 #[derive(Clone, Copy, Default)]
 pub struct Tolls<'r> {
-    /// Of the time of a unit of work.
+    /// The toll on the time of a unit of work.
     pub time: Option<&'r Toll>,
-    /// Of the subject's CPU time.
+    /// The toll on the subject's CPU time.
     pub cpu: Option<&'r Toll>,
-    /// Of the subject's instructions.
+    /// The toll on the subject's instructions.
     pub instructions: Option<&'r Toll>,
-    /// Of the bytes received.
+    /// The toll on the bytes received.
     pub bytes: Option<&'r Toll>,
 }
 
-/// What one rule found, in all cells; a footnote.
+/// The findings of one rule in all cells; a footnote.
 pub struct Doubt<'r> {
     /// Name of the rule.
     pub rule: &'r str,
-    /// What follows from it.
+    /// Its verdict.
     pub verdict: Verdict,
-    /// What helps.
+    /// The remedy.
     pub remedy: &'r str,
-    /// What was found, a cell each.
+    /// The findings, a cell each.
     pub findings: Vec<&'r Validity>,
 }
 
@@ -114,7 +114,7 @@ impl<'r> View<'r> {
     }
 }
 
-/// The classes of a cell's failed requests, those at equal rate among them: how many, and the text of the first one.
+/// The classes of a cell's failed requests, including those at equal rate: their number, and the text of the first one.
 pub fn failures(cell: &Cell) -> impl Iterator<Item = (&str, (u64, Option<&str>))> {
     let rate = cell.equal_rate.iter().map(|rate| (&rate.errors, &rate.error_examples));
     std::iter::once((&cell.errors, &cell.error_examples)).chain(rate).flat_map(|(errors, examples)| {
@@ -123,14 +123,14 @@ pub fn failures(cell: &Cell) -> impl Iterator<Item = (&str, (u64, Option<&str>))
 }
 
 impl<'r> Doubt<'r> {
-    /// What it found in a cell.
+    /// Its finding in a cell.
     fn of(&self, cell: &Cell) -> Option<&'r Validity> {
         let is_here = |found: &&&Validity| found.variant == cell.variant && found.level == cell.level;
         self.findings.iter().find(is_here).copied()
     }
 
-    /// The levels of which it marks each of several cells, none where it marks them all; absent where it marks only some
-    /// of a level, or refuses.
+    /// The levels at which it marks each of several cells, empty where it marks them all; absent where it marks only
+    /// some cells of a level, or refuses.
     fn levels(&self, cells: &[&Cell]) -> Option<Vec<u64>> {
         let is_whole = |level: u64| {
             let mut here = cells.iter().filter(|cell| cell.level == level);
@@ -151,19 +151,19 @@ impl<'r> Doubt<'r> {
 }
 
 impl Row<'_> {
-    /// How many of its requests failed.
+    /// Number of its failed requests.
     pub fn error_count(&self) -> u64 {
         self.cell.errors.values().sum()
     }
 
-    /// How its figures of the closed load are to be read.
+    /// The emphasis of its figures of the closed load.
     pub fn tone(&self) -> Tone {
         if self.is_closed_refused { Tone::Refused } else { Tone::Plain }
     }
 }
 
 impl<'r> Tolls<'r> {
-    /// In the order in which they are shown.
+    /// The tolls in the order in which they are shown.
     pub fn each(self) -> impl Iterator<Item = &'r Toll> + Clone {
         [self.time, self.cpu, self.instructions, self.bytes].into_iter().flatten()
     }
@@ -174,7 +174,7 @@ pub fn key(run: &RunResult, name: &str) -> Option<usize> {
     run.experiment.variants.iter().position(|variant| variant.name == name)
 }
 
-/// The tolls of `variant` at `level`; none where it is not what its name says.
+/// The tolls of `variant` at `level`; none where the level is too low for the variant's mode.
 pub fn tolls<'r>(run: &'r RunResult, variant: &str, level: u64) -> Tolls<'r> {
     if !is_whole(run, variant, level) {
         return Tolls::default();
@@ -193,30 +193,30 @@ fn by_tollgate<'r>(run: &'r RunResult, variant: &str, level: u64) -> [Option<&'r
     [Figure::UnitTime, Figure::SubjectCpu].map(|figure| own().find(|found| found.figure == figure))
 }
 
-/// The percentiles of a load with what is known of each.
+/// The percentiles of a load with their intervals and delays.
 #[derive(Clone, Copy)]
 pub struct Timed {
     times: Percentiles,
     intervals: Option<PercentileIntervals>,
-    /// The same without the generator's own delay, with the rule that tells it.
+    /// The same without the generator's own delay, with the rule that reports it.
     undelayed: Option<(Percentiles, &'static str)>,
 }
 
 impl Timed {
-    /// Those of single requests of users who wait.
+    /// The percentiles of single requests of users who wait.
     pub fn of_requests(cell: &Cell) -> Self {
         let undelayed = cell.undelayed_ms.map(|times| (times, OWN_DELAY.name));
         Self { times: cell.response_time_ms, intervals: cell.response_interval_ms, undelayed }
     }
 
-    /// Those at equal rate.
+    /// The percentiles at equal rate.
     pub fn at_rate(rate: &EqualRate) -> Self {
         let undelayed = rate.undelayed_ms.map(|times| (times, OWN_DELAY.name_at_rate()));
         Self { times: rate.response_time_ms, intervals: rate.response_interval_ms, undelayed }
     }
 
-    /// Those that stand beside the time of a unit of work: of a scenario those of whole iterations, of other work those of
-    /// single requests.
+    /// The percentiles beside the time of a unit of work: for a scenario those of whole iterations, for other work
+    /// those of single requests.
     pub fn of_units(cell: &Cell) -> Self {
         match &cell.played {
             Some(played) => {
@@ -231,19 +231,19 @@ impl Timed {
         self.times.at(rank)
     }
 
-    /// The ends of its interval, of which the upper one may be infinite.
+    /// The ends of its interval; the upper one may be infinite.
     pub fn interval(&self, rank: Rank) -> Option<(f64, f64)> {
         self.intervals?.estimate(rank, self.at(rank)?).interval()
     }
 
-    /// A percentile with its interval, if it has one, each number written as `one` says.
+    /// A percentile with its interval, if it has one; `one` formats each number.
     pub fn written(&self, rank: Rank, one: impl Fn(f64) -> String) -> String {
         let Some(time_ms) = self.at(rank) else { return number::NOTHING.to_owned() };
         let spread = self.intervals.map(|all| number::spread(all.estimate(rank, time_ms), &one, &one));
         one(time_ms) + &spread.unwrap_or_default()
     }
 
-    /// The rule of the generator's own delay, where this percentile is what it names.
+    /// The rule of the generator's own delay, where it applies to this percentile.
     fn delayed(&self, rank: Rank) -> Option<&'static str> {
         let (undelayed, rule) = self.undelayed?;
         is_delayed(self.at(rank)?, undelayed.at(rank)?).then_some(rule)
@@ -254,10 +254,10 @@ impl Timed {
     }
 }
 
-/// Percentiles that tables have.
+/// Percentiles in tables.
 const PRINTED: [Rank; 5] = [Rank::P50, Rank::P90, Rank::P95, Rank::P99, Rank::P999];
 
-/// The percentiles that a finding of the generator's own delay is about; absent of another finding.
+/// The percentiles that a finding of the generator's own delay concerns; absent for other findings.
 fn delayed(run: &RunResult, found: &Validity) -> Option<Timed> {
     let cell = run.cell(&found.variant, found.level).filter(|_| rules::is_own_delay(&found.rule))?;
     match &cell.equal_rate {
@@ -266,19 +266,20 @@ fn delayed(run: &RunResult, found: &Validity) -> Option<Timed> {
     }
 }
 
-/// Whether a finding is about its cell, and not only about single percentiles.
+/// Whether a finding concerns its whole cell, and not only single percentiles.
 pub fn is_of_all(run: &RunResult, found: &Validity) -> bool {
     delayed(run, found).is_none_or(|timed| timed.is_mean_delayed())
 }
 
-/// Whether it changes how any figure is to be read that is printed.
+/// Whether it concerns any printed figure.
 fn is_printed(run: &RunResult, found: &Validity) -> bool {
     let is_one = |timed: Timed| PRINTED.iter().any(|rank| timed.delayed(*rank).is_some());
     is_of_all(run, found) || delayed(run, found).is_some_and(is_one)
 }
 
 impl View<'_> {
-    /// A percentile of a row with its interval and, where it holds the generator's own delay, the number of that doubt.
+    /// A percentile of a row with its interval and, where it includes the generator's own delay, the number of that
+    /// doubt.
     pub fn percentile(&self, row: &Row<'_>, timed: Timed, rank: Rank, one: impl Fn(f64) -> String) -> blocks::Cell {
         let rule = timed.delayed(rank);
         let is_it = |doubt: &Doubt<'_>| rule == Some(doubt.rule) && doubt.of(row.cell).is_some();
@@ -303,17 +304,17 @@ pub fn instructions(cell: &Cell) -> Option<Estimate> {
     }
 }
 
-/// Whether a variant has so many records at a level as its batch or its connections take.
+/// Whether a variant has enough records at a level for its batch or its connections.
 pub fn is_whole(run: &RunResult, variant: &str, level: u64) -> bool {
     run.experiment.variant(variant).is_none_or(|known| known.is_whole_at(level))
 }
 
-/// The variants of one subject at one distance: what may be told in one sentence.
+/// The variants of one subject at one distance, which one sentence can describe.
 #[derive(Clone, Copy, PartialEq)]
 pub struct Group<'r> {
     /// The peer; absent for tollgate itself.
     pub peer: Option<&'r str>,
-    /// How far away it was asked.
+    /// The distance of the subject.
     pub distance: Distance,
 }
 
@@ -323,8 +324,8 @@ impl<'r> Group<'r> {
         Self { peer: variant.peer.as_deref(), distance: variant.distance }
     }
 
-    /// The level that stands for it: where most variants have a plain toll on time, else on CPU; of those the highest.
-    /// Of inserts, where two thirds of the most have.
+    /// The level that represents it: where most variants have a plain toll on time, else on CPU; of those the highest.
+    /// For inserts, where two thirds of that number have.
     pub fn answer_level(self, run: &RunResult) -> Option<u64> {
         let is_own =
             |toll: &Toll| run.experiment.variant(&toll.variant).is_some_and(|variant| Group::of(variant) == self);
@@ -337,7 +338,7 @@ impl<'r> Group<'r> {
     }
 }
 
-/// The level that stands for the run.
+/// The level that represents the run.
 pub fn answer_level(run: &RunResult) -> Option<u64> {
     level_of_most(run, &|toll| toll.verdict.is_plain())
 }
@@ -349,7 +350,7 @@ fn level_of_most(run: &RunResult, accepts: &dyn Fn(&Toll) -> bool) -> Option<u64
     })
 }
 
-/// The highest level at which most times, else most CPU times, count.
+/// The highest level with the most valid times, else CPU times, according to `count`.
 pub fn highest_of_most(run: &RunResult, count: &dyn Fn(u64, Figure) -> usize) -> Option<u64> {
     let levels = &run.experiment.levels;
     let best = |figure: Figure| {
@@ -364,7 +365,7 @@ pub fn highest_of_most(run: &RunResult, count: &dyn Fn(u64, Figure) -> usize) ->
     best(Figure::UnitTime).or_else(|| best(Figure::SubjectCpu))
 }
 
-/// The level whose tolls stand for a variant: that of its group, if its time is its own there; else the highest at
+/// The level whose tolls represent a variant: that of its group, if its time is its own there; else the highest at
 /// which it is, else at which its CPU is.
 pub fn headline_level(run: &RunResult, variant: &str) -> Option<u64> {
     let answer = run.experiment.variant(variant).and_then(|known| Group::of(known).answer_level(run));
@@ -377,7 +378,7 @@ pub fn headline_level(run: &RunResult, variant: &str) -> Option<u64> {
     answer.filter(by_time).or_else(highest).or_else(any)
 }
 
-/// Doubts by rule, verdict and remedy, in the order in which the rows meet them.
+/// Doubts by rule, verdict and remedy, in the order of the rows.
 fn doubts<'r>(run: &'r RunResult, cells: &[&Cell]) -> Vec<Doubt<'r>> {
     let found = run.validity.iter().filter(|found| found.verdict != Verdict::Ok && is_printed(run, found));
     let by_rule = by_key(found.map(|found| ((found.rule.as_str(), found.verdict, found.remedy.as_str()), found)));

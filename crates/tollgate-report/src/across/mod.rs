@@ -1,7 +1,7 @@
-//! Runs side by side as a page: who they are, what differs, the tolls and the figures of all runs, and every ratio with its
-//! interval.
+//! The page of runs side by side: the runs, their differences, the tolls and figures of all runs, and every ratio with
+//! its interval.
 //!
-//! It shows what [`tollgate_facts::across`] found, and computes no ratio.
+//! It shows the findings of [`tollgate_facts::across`] and computes no ratio.
 
 mod pictures;
 mod tables;
@@ -14,9 +14,9 @@ use tollgate_page::blocks::{Answer, Block, Page, Section, Table};
 use tollgate_page::text::{capitalized, slug};
 use tollgate_page::words::{sentence, thresholds};
 
-/// Rows of all tables of one section on a page with pictures.
+/// Maximum number of rows of all tables of one section, on a page with pictures.
 const TABLE_ROWS_MAX: usize = 400;
-/// Rows and values of response times there.
+/// Maximum number of rows and values of response times there.
 const TIMES_ROWS_MAX: usize = 200;
 const TIMES_MAX: usize = 400;
 

@@ -10,16 +10,17 @@ use tollgate_page::chart::{Size, Standing};
 use tollgate_page::number;
 use tollgate_page::text::{capitalized, slug};
 
-/// Rows of one picture, and dots of all runs in them: more are a page of their own. The tables have all.
+/// Maximum number of rows of one picture, and of dots of all runs in them: more would fill a page of their own. The
+/// tables show all.
 const ROWS_MAX: usize = 24;
 const DOTS_MAX: usize = 80;
-/// Variants whose lines are drawn over the levels, and points of all runs in these pictures.
+/// Maximum number of variants with lines over the levels, and of points of all runs in these pictures.
 const VARIANTS_MAX: usize = 8;
 const POINTS_MAX: usize = 120;
 /// Longest name of a run in a picture.
 const RUN_CHARACTERS_MAX: usize = 28;
 
-/// What a section shows: the dots of each figure, and over the levels the lines of figures.
+/// The pictures of a section: a dot chart for each figure, and line charts of figures over the levels.
 pub(super) fn of(across: &Across, what: What) -> Vec<Block> {
     let figures = [Of::SubjectCpu, Of::UnitTime, Of::MedianAtRate];
     let dots = figures.into_iter().filter_map(|figure| dots_of(across, what, figure)).map(Block::Figure);
@@ -27,7 +28,7 @@ pub(super) fn of(across: &Across, what: What) -> Vec<Block> {
     dots.chain(lines).collect()
 }
 
-/// The rows whose ratios are furthest from 1, in the order in which they stand.
+/// The rows whose ratios are furthest from 1, in their original order.
 fn most_different<'a>(rows: &[&'a Beside], count: usize) -> Vec<&'a Beside> {
     let distance = |row: &Beside| {
         let plain = row.ratios.iter().filter(|found| found.verdict != TollVerdict::Refused);
@@ -95,7 +96,7 @@ fn overlaid(across: &Across) -> Vec<Block> {
     blocks
 }
 
-/// What one run has of a row, at its level; absent where it has nothing, or nothing that may be read.
+/// A run's point of a row, at its level; absent where the run has no value there, or a refused one.
 fn point(row: &Beside, run: u32) -> Option<Point> {
     let value = row.values.iter().find(|value| value.run == run && value.standing != Verdict::Refused)?;
     let (low, high) = value.interval.unwrap_or((value.value, value.value));
@@ -129,7 +130,7 @@ fn lines_of(across: &Across, variant: &str, of: Of) -> Option<Figure> {
     Some(Figure { pictures: vec![picture], ..Figure::new(title, "") })
 }
 
-/// Names of the runs in a picture, with their colours: the first one is not that of a baseline's grey.
+/// Names of the runs in a picture, with their colours: the first one is not the baseline's grey.
 fn run_names(across: &Across) -> Vec<(String, usize)> {
     let short = |name: &str| match name.char_indices().rev().nth(RUN_CHARACTERS_MAX) {
         Some((at, c)) => format!("…{}", &name[at + c.len_utf8()..]),

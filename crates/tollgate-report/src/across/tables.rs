@@ -10,12 +10,12 @@ use tollgate_page::number::{self, NOTHING};
 use tollgate_page::text::capitalized;
 use tollgate_page::words::sentence;
 
-/// Doubts of one kind that are listed before the rest is counted.
+/// Maximum number of doubts of one kind that are listed; the rest is counted.
 const DOUBTS_MAX: usize = 12;
-/// Cells that only one run has and that are named before the rest is counted.
+/// Maximum number of cells of only one run that are named; the rest is counted.
 const LONE_MAX: usize = 12;
 
-/// What rows compare.
+/// The subject of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum What {
     /// Figures of cells.
@@ -32,14 +32,14 @@ impl What {
         }
     }
 
-    /// What is compared of a figure, in words.
+    /// The compared quantity of a figure, in words.
     pub(crate) fn of(self, across: &Across, figure: Figure) -> String {
         let words = figure_words(across, figure);
         if self == What::Tolls { format!("toll on {words}") } else { words }
     }
 }
 
-/// What the page is about.
+/// The title of the page.
 pub(crate) fn title(across: &Across) -> String {
     format!("{} runs of {} side by side", across.runs.len(), across.experiment.name)
 }
@@ -63,7 +63,7 @@ pub(crate) fn settings(across: &Across) -> Option<Table> {
     Table { is_wordy: true, ..Table::new("What differs", head).with(rows) }.some()
 }
 
-/// What each further run took by what the first one took, in a sentence for each figure.
+/// The ratios of each further run to the first one, in a sentence for each figure.
 pub(crate) fn sentences(across: &Across, what: What) -> Vec<String> {
     let mut texts = Vec::new();
     for run in &across.runs[1..] {
@@ -75,7 +75,7 @@ pub(crate) fn sentences(across: &Across, what: What) -> Vec<String> {
     texts
 }
 
-/// The sentence that stands for all: of tolls before figures, of CPU time before time where the time is joint.
+/// The headline: from tolls before figures, and from CPU time before time where the time is joint.
 pub(crate) fn answer(across: &Across) -> String {
     let figures = [Figure::MedianAtRate, Figure::UnitTime, Figure::SubjectCpu];
     let all = [What::Tolls, What::Figures].into_iter().flat_map(|what| figures.map(|figure| (what, figure)));
@@ -161,7 +161,7 @@ pub(crate) fn ratio_tables(across: &Across, what: What) -> Vec<Table> {
     tables
 }
 
-/// Throughput and response times, which carry no interval of their own here.
+/// Throughput and response times, which have no interval here.
 pub(crate) fn times(across: &Across) -> Option<Table> {
     let numbers: Vec<String> = across.runs.iter().map(|run| run.number.to_string()).collect();
     let order = format!("run {}", numbers.join(" / "));
@@ -203,8 +203,8 @@ pub(crate) fn lone(across: &Across) -> Vec<String> {
     across.runs.iter().filter_map(of).collect()
 }
 
-/// Doubts about what is shown: for each run and rule how many cells, and the first of them; then why a ratio is missing
-/// whose figures are there.
+/// Doubts about the runs: for each run and rule the number of cells and the first of them; then why a ratio is missing
+/// although its figures exist.
 pub(crate) fn doubts(across: &Across) -> Vec<String> {
     let mut doubts: Vec<(About, Told<'_>)> = of_values(&across.cells).collect();
     // What a toll has of its cells was told of them.
@@ -231,13 +231,13 @@ pub(crate) fn doubts(across: &Across) -> Vec<String> {
     texts
 }
 
-/// What is told once for several cells: of the run whose figure it is about twice, or of that and the one by which it is
-/// divided, and the rule, or why there is no ratio.
+/// The subject of a doubt reported once for several cells: the run whose figure it concerns (twice), or that run and
+/// its divisor; and the rule, or why there is no ratio.
 type About = ((u32, u32), String);
 /// A doubt with the row that has it.
 type Told<'a> = (String, &'a Beside);
 
-/// The doubts about what runs found.
+/// The doubts about the figures of runs.
 fn of_values(rows: &[Beside]) -> impl Iterator<Item = (About, Told<'_>)> {
     let of_value = |(row, value): (_, &'_ ValueOf)| {
         let doubt = |doubt: &String| {
@@ -250,7 +250,7 @@ fn of_values(rows: &[Beside]) -> impl Iterator<Item = (About, Told<'_>)> {
     values.filter(|(_, value)| value.standing != Verdict::Ok).flat_map(of_value)
 }
 
-/// Why ratios of a row are missing whose figures are there.
+/// Reasons for missing ratios of a row whose figures exist.
 fn of_ratios(row: &Beside) -> impl Iterator<Item = (About, Told<'_>)> {
     let is_told = |value: &ValueOf| value.standing == Verdict::Refused && !value.doubts.is_empty();
     let of = if row.figure.is_at_rate() { " at equal rate" } else { "" };
@@ -288,7 +288,7 @@ pub(crate) fn figure_unit(across: &Across, figure: Figure) -> String {
     }
 }
 
-/// A verdict in words that fit two runs.
+/// A verdict in words that apply to two runs.
 pub(crate) fn verdict_word(verdict: TollVerdict) -> String {
     match verdict {
         TollVerdict::NoToll => "no difference".to_owned(),
@@ -296,7 +296,7 @@ pub(crate) fn verdict_word(verdict: TollVerdict) -> String {
     }
 }
 
-/// How intervals, ratios and verdicts are to be read.
+/// How to read intervals, ratios and verdicts.
 pub(crate) fn reading(across: &Across) -> String {
     let ratios = || across.cells.iter().chain(&across.tolls).flat_map(|row| &row.ratios);
     let percent = |share: f64| (share * 1e4).round() / 1e2;
@@ -322,7 +322,7 @@ pub(crate) fn reading(across: &Across) -> String {
     )
 }
 
-/// Whether a sign of a mark stands anywhere.
+/// Whether a mark is shown anywhere.
 pub(crate) fn has_marks(across: &Across) -> bool {
     let values = across.cells.iter().chain(&across.tolls).flat_map(|row| &row.values).map(|value| value.standing);
     let times = across.times.iter().flat_map(|row| &row.values).map(|value| value.standing);

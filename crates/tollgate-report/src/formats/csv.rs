@@ -10,7 +10,7 @@ pub(crate) fn run(run: &RunResult) -> String {
     text(&raw::table(&View::of(run)))
 }
 
-/// The table with its head, a line each.
+/// The table with its header, a line each.
 pub(crate) fn text(table: &Table) -> String {
     let head: Vec<String> = table.columns.iter().map(Column::text).collect();
     let rows = table.rows.iter().map(|row| row.cells.iter().map(Cell::numbered).collect());

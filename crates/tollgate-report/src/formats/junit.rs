@@ -1,7 +1,7 @@
-//! JUnit's XML, so that a build server shows a run beside its tests: one case a cell, failed where it was refused, and one
-//! a threshold, failed where it does not hold.
+//! JUnit's XML, so that a build server shows a run beside its tests: one case for each cell, failed if it was refused,
+//! and one for each threshold, failed if it is not met.
 //!
-//! A toll, however large, fails nothing by itself: thresholds are the user's to set, not a report's.
+//! A toll, however large, never fails a case: the user sets thresholds, not a report.
 
 use std::fmt::Write;
 use tollgate_facts::across::Across;
@@ -13,10 +13,10 @@ use tollgate_page::words::{sentence, thresholds};
 /// One case, in plain text.
 #[derive(Default)]
 struct Case {
-    /// What follows the experiment's name in that of the class.
+    /// Suffix of the class name, after the experiment's name.
     class: &'static str,
     name: String,
-    /// In seconds; absent where nothing can have taken any.
+    /// Time in seconds; absent where there is none.
     time: Option<String>,
     error: Option<String>,
     /// Type, message and text of each.
@@ -34,7 +34,7 @@ pub(crate) fn run(run: &RunResult) -> String {
     suite(&run.experiment, &run.started, std::iter::once(whole).chain(cells).chain(thresholds))
 }
 
-/// One case for each run, which is in error where it is not whole, and one for each threshold.
+/// One case for each run, an error if it is incomplete, and one for each threshold.
 pub(crate) fn across(across: &Across) -> String {
     let started = across.runs.first().map_or("", |run| run.started.as_str());
     let runs = across.runs.iter().map(|run| Case {
@@ -74,7 +74,7 @@ fn suite(experiment: &Experiment, started: &str, cases: impl Iterator<Item = Cas
     )
 }
 
-/// A threshold, with every finding that does not hold.
+/// A threshold, with every finding that does not meet it.
 fn of_threshold(experiment: &Experiment, result: &ThresholdResult) -> Case {
     let found = |finding: &ThresholdFinding| {
         let reason = finding.reason.as_deref().map(|reason| format!(" ({reason})")).unwrap_or_default();

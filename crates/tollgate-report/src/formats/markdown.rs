@@ -62,7 +62,7 @@ fn table(table: &Table) -> String {
     text
 }
 
-/// Text in which no character means anything to Markdown or HTML.
+/// Text without characters that have a meaning in Markdown or HTML.
 fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in one_line(text).chars() {

@@ -1,6 +1,6 @@
-//! The forms in which a page, or what machines read of a result, is written: one file each.
+//! The formats of a page, or of a result for machines: one file each.
 //!
-//! Those of pages know blocks and no result; nobody here knows a kind of work.
+//! Page formats know blocks and no result; no format knows a kind of work.
 
 pub(crate) mod csv;
 pub(crate) mod html;

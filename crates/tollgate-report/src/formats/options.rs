@@ -1,9 +1,9 @@
-//! Where a text will be shown.
+//! Properties of the output device.
 
-/// Where the text will be shown; files ignore it.
+/// Properties of the output device; ignored for files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RenderOptions {
-    /// Whether escape sequences for colours are welcome.
+    /// Use of escape sequences for colours.
     pub colour: Colour,
     /// Columns of the terminal.
     pub width: usize,
@@ -15,7 +15,7 @@ impl Default for RenderOptions {
     }
 }
 
-/// Whether escape sequences for colours are welcome.
+/// Use of escape sequences for colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Colour {
     /// None: a file, a pipe, or `NO_COLOR`.

@@ -8,11 +8,11 @@ use tollgate_page::text::{broken, cut, one_line};
 
 /// Spaces between columns.
 const GAP: usize = 2;
-/// Narrowest text that is worth showing where one takes the rest of its row.
+/// Minimum width of a text that takes the rest of its row.
 const REST_WIDTH_MIN: usize = 12;
-/// Least width of a name that is cut short.
+/// Minimum width of a shortened name.
 const NAME_WIDTH_MIN: usize = 24;
-/// Values up to so many characters stand in a table of words on any terminal.
+/// Values of up to this many characters fit into a table of words on any terminal.
 const VALUE_WIDTH_MIN: usize = 16;
 
 /// The page.
@@ -85,7 +85,7 @@ impl Terminal<'_> {
         self.text.push('\n');
     }
 
-    /// Words in a colour, which each line has by itself: escape sequences are then nobody's words.
+    /// Words in a colour, set on each line separately, so that escape sequences are not wrapped as words.
     fn line(&mut self, code: &str, text: &str) {
         self.lines("", text).iter().for_each(|line| self.painted(code, line));
     }
@@ -97,7 +97,7 @@ impl Terminal<'_> {
         }
     }
 
-    /// Texts one below the other, and a gap behind the last.
+    /// Texts one below the other, and a blank line after the last.
     fn paragraphs<'t>(&mut self, indent: &str, texts: impl IntoIterator<Item = &'t String>) {
         let before = self.text.len();
         texts.into_iter().for_each(|text| self.wrapped(indent, text));
@@ -110,7 +110,7 @@ impl Terminal<'_> {
         self.lines(indent, text).iter().for_each(|line| self.text.extend([line.as_str(), "\n"]));
     }
 
-    /// Words in lines that fit, the following ones indented by four more.
+    /// Text in lines that fit, the following ones indented by four more.
     fn lines(&self, indent: &str, text: &str) -> Vec<String> {
         broken(&plain(text), self.options.width.max(40), indent, &format!("{indent}    "))
     }
@@ -141,7 +141,7 @@ impl Terminal<'_> {
         self.gap();
     }
 
-    /// The table, and the rows of words that are too long for it, as lines of their own.
+    /// The table, and its rows of words that are too long, as separate lines.
     fn without_long_rows(&self, table: &Table) -> (Table, Vec<String>) {
         let mut table = table.clone();
         if !table.is_wordy {
@@ -163,9 +163,9 @@ impl Terminal<'_> {
     }
 }
 
-/// Which columns of a table are shown, and how wide each is.
+/// The visible columns of a table and their widths.
 struct Fit {
-    /// Each with the spaces between it and the one before.
+    /// Each with the spaces before it.
     shown: Vec<(usize, usize)>,
     widths: Vec<usize>,
 }
@@ -203,8 +203,8 @@ impl Fit {
         Fit { shown: shown.into_iter().map(|at| (at, GAP)).collect(), widths }
     }
 
-    /// One line: words from the left, the rest from the right; a cell that takes the rest of its row gets what is left of
-    /// so many characters.
+    /// One line: words aligned left, the rest right. A cell that takes the rest of its row gets the remainder of this
+    /// many characters.
     fn line(&self, table: &Table, texts: &[String], rest: Option<(usize, usize)>) -> String {
         let mut line = String::new();
         for (place, (at, gap)) in self.shown.iter().enumerate() {
@@ -229,7 +229,7 @@ impl Fit {
     }
 }
 
-/// At most `most` of so many places, the first and the last among them.
+/// At most `most` places out of `count`, including the first and the last.
 fn evenly(count: usize, most: usize) -> Vec<usize> {
     match most.max(1) {
         most if count <= most => (0..count).collect(),

@@ -1,7 +1,6 @@
-//! What `load`, `versus` and `run` share: the flags that say what is asked, what answers must be and how TLS is spoken, by
-//! ApacheBench's letters.
+//! Common flags of `load`, `versus` and `run`: the request, the expected responses and TLS, by ApacheBench's letters.
 //!
-//! Deliberately not here: how much is asked, and what becomes of the answers.
+//! The amount of requests and the use of responses are not here.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -17,11 +16,11 @@ use super::input;
 use crate::failure::Failure;
 use crate::values::Credentials;
 
-/// The largest body that is sent.
+/// The largest body that can be sent.
 const BODY_BYTES_MAX: u64 = 256 << 20;
-/// Who asks, as logs of servers have it; ab says its own name, too.
+/// Name of the client, as logs of servers have it; ab sends its own name, too.
 const USER_AGENT: &str = concat!("tollgate/", env!("CARGO_PKG_VERSION"));
-/// Content type of a body that nobody said anything of, as ab has it.
+/// Content type of a body without a given one, as in ab.
 pub(crate) const PLAIN: &str = "text/plain";
 
 /// What is asked.
@@ -122,7 +121,7 @@ pub(crate) struct Tls {
 }
 
 impl Request {
-    /// The method, said or implied by what is sent.
+    /// The method, given or implied by the body.
     pub(crate) fn method(&self) -> String {
         let implied = match self.has_body() {
             _ if self.put.is_some() => "PUT",
@@ -133,7 +132,7 @@ impl Request {
         self.method.clone().unwrap_or_else(|| implied.to_owned())
     }
 
-    /// The file that is sent.
+    /// The file that is sent as the body.
     pub(crate) fn file(&self) -> Option<&PathBuf> {
         self.post.as_ref().or(self.put.as_ref())
     }
@@ -143,7 +142,7 @@ impl Request {
         self.file().is_some() || self.text.is_some() || self.json_body.is_some() || !self.form.is_empty()
     }
 
-    /// The body, if one is sent. With a feed, `{{column}}` is a place for a value.
+    /// The body, if one is sent. With a feed, `{{column}}` is a placeholder for a value.
     pub(crate) fn body(&self, feed: Fed) -> Result<Option<Vec<u8>>, Failure> {
         if let Some(file) = self.file() {
             return read(file, BODY_BYTES_MAX).map(Some);
@@ -169,7 +168,7 @@ impl Request {
         cookies.into_iter().chain(written).collect()
     }
 
-    /// What goes before what an experiment says of requests and answers; what is not said is its own.
+    /// The request and answer options given, which override the experiment's; the rest is the experiment's own.
     pub(crate) fn own(&self, answers: &Answers) -> Result<OwnRequest, Failure> {
         if self.content_type.is_some() && !self.has_body() {
             return Err(Failure::usage("-T: there is no body: add -p FILE, -u FILE or --body TEXT"));
@@ -184,7 +183,7 @@ impl Request {
         })
     }
 
-    /// The content type of what is sent, if it is said or `plain`.
+    /// The content type of the body, if it is given or `plain`.
     pub(crate) fn content_type(&self, plain: Option<&str>) -> Option<(String, String)> {
         let own = match (&self.json_body, self.form.is_empty()) {
             (Some(_), _) => Some("application/json"),
@@ -195,7 +194,7 @@ impl Request {
         content_type.map(|content_type| ("Content-Type".to_owned(), content_type.to_owned()))
     }
 
-    /// The fields that are sent where the user's own say nothing else; `plain` is the content type of a body.
+    /// Default header fields that the user's own do not override; `plain` is the content type of a body.
     pub(crate) fn implied(&self, plain: Option<&str>) -> Vec<(String, String)> {
         let [agent, accept] = [("User-Agent", USER_AGENT), ("Accept", "*/*")];
         let mut ours = [agent, accept].map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
@@ -210,7 +209,7 @@ impl Request {
 }
 
 impl Tls {
-    /// What the connections are told.
+    /// TLS settings of the connections.
     pub(crate) fn settings(&self) -> ClientSettings {
         ClientSettings {
             choice: if self.insecure { TlsChoice::Insecure } else { TlsChoice::Verify },
@@ -224,7 +223,7 @@ impl Tls {
     }
 }
 
-/// Whether a feed fills places in the body.
+/// Whether a feed fills placeholders in the body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fed {
     Yes,
@@ -247,7 +246,7 @@ impl FromStr for FormField {
     }
 }
 
-/// The fields as `application/x-www-form-urlencoded`. Places of a feed stay, and are filled with encoded values.
+/// The fields as `application/x-www-form-urlencoded`. Placeholders of a feed stay, and are filled with encoded values.
 fn form(fields: &[FormField], feed: Fed) -> Result<Vec<u8>, Failure> {
     let mut out = Vec::new();
     for FormField { name, value } in fields {
@@ -277,12 +276,12 @@ fn form(fields: &[FormField], feed: Fed) -> Result<Vec<u8>, Failure> {
     Ok(out)
 }
 
-/// What stands in a file, or on stdin.
+/// The content of a file, or of stdin.
 pub(crate) fn read(file: &Path, bytes_max: u64) -> Result<Vec<u8>, Failure> {
     if file == Path::new("-") { input::stdin(bytes_max) } else { input::bytes(file, bytes_max) }
 }
 
-/// A URL, which ab takes as `host:port/path`, too.
+/// Parses a URL; ab's form `host:port/path` is accepted, too.
 pub(crate) fn with_scheme(url: &str) -> String {
     let host = url.split('/').next().unwrap_or_default();
     if host.ends_with(':') { url.to_owned() } else { format!("http://{url}") }
@@ -313,7 +312,7 @@ impl fmt::Debug for LoadField {
     }
 }
 
-/// A version of TLS as ab has it; `ALL` is none in particular.
+/// A version of TLS, as in ab; `ALL` means none in particular.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Protocol(Option<Version>);
 

@@ -1,6 +1,6 @@
 //! `tollgate load`: one URL under load, with ApacheBench's letters and, with `--ab`, its text.
 //!
-//! Deliberately not here: the load itself, which is the lab's, on the same engine as the experiments.
+//! The load itself is in the lab, on the same engine as the experiments.
 
 mod arguments;
 mod asked;
@@ -24,11 +24,11 @@ use crate::failure::{Exit, Failure};
 use crate::progress::{Aim, LiveView};
 use crate::signals;
 
-/// From this verbosity on the first request and its answer are shown.
+/// Lowest verbosity at which the first request and its response are shown.
 const SHOWN_FROM: u8 = 2;
 
-/// Loads the URL and prints the figures, and ends by the worst of what came: failed requests, refused figures, thresholds
-/// that do not hold.
+/// Loads the URL and prints the figures. The worst finding decides the exit code: failed requests, refused figures,
+/// unmet thresholds.
 pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Failure> {
     refuse(arguments)?;
     let thresholds = thresholds(&arguments.thresholds)?;
@@ -63,7 +63,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Fa
     ended(&quick.result, expects_errors)
 }
 
-/// What ends the load.
+/// The end of the load.
 fn aim(load: &QuickLoad) -> Aim {
     let requests = match (load.requests, load.duration) {
         (None, None) => Some(1),
@@ -74,7 +74,7 @@ fn aim(load: &QuickLoad) -> Aim {
     Aim::Load { ramp_up: load.ramp_up, lasts: load.duration, requests }
 }
 
-/// What is expected of the figures, read.
+/// The thresholds on the figures, parsed.
 fn thresholds(texts: &[String]) -> Result<Vec<Threshold>, Failure> {
     let wrong = |error| Failure::usage(format_args!("--threshold: {error}"));
     let read = |text: &String| {
@@ -97,7 +97,7 @@ fn thresholds(texts: &[String]) -> Result<Vec<Threshold>, Failure> {
     texts.iter().map(read).collect()
 }
 
-/// Letters of ab that are not taken, each with what does the same.
+/// Refuses letters of ab that are not supported, each with its alternative.
 fn refuse(arguments: &Arguments) -> Result<(), Failure> {
     let tables = [arguments.html_tables, arguments.table.is_some(), arguments.row.is_some(), arguments.cell.is_some()];
     if tables.contains(&true) {
@@ -107,7 +107,7 @@ fn refuse(arguments: &Arguments) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The first request and its answer without their bodies; what may be a secret is not shown.
+/// Shows the first request and its response without their bodies and without possible secrets.
 fn show_first(quick: &Quick, out: &mut dyn Write) -> io::Result<()> {
     let first = quick.recorder.detail.as_ref().and_then(|detail| detail.first.as_ref());
     let Some(first) = first else { return writeln!(out, "no request was answered") };

@@ -1,8 +1,8 @@
-//! The verbs, grouped by what they are for; a verb is one file or folder: its flags, and what it does. A verb writes its
-//! result to `out`, progress to stderr, and ends with an exit code or a failure.
+//! The verbs, grouped by purpose. A verb is one file or folder: its flags and its work. It writes its result to `out`,
+//! progress to stderr, and ends with an exit code or a failure.
 //!
-//! Deliberately not here: the list of verbs (`cli.rs`), wording failures (`failure.rs`). `asking`, `input`, `output` and `stored` are
-//! what several groups share.
+//! The list of verbs is in `cli.rs`, the wording of failures in `failure.rs`. Several groups share `asking`, `input`,
+//! `output` and `stored`.
 
 mod asking;
 pub(crate) mod experiment;

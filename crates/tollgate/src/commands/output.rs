@@ -1,4 +1,4 @@
-//! What verbs share when they write results: how wide and coloured a terminal is, and files that appear whole or not at
+//! Common parts of verbs that write results: the width and colours of a terminal, and files that appear whole or not at
 //! all.
 
 use std::fs;
@@ -10,16 +10,16 @@ use tollgate_report::{Colour, RenderOptions, Reporter};
 
 use crate::failure::Failure;
 
-/// Columns where the terminal does not tell.
+/// Columns where the terminal does not report them.
 const WIDTH_DEFAULT: usize = 120;
 
-/// The names of these reporters, so that a new one needs no line here.
+/// The names of these reporters, for clap.
 pub(crate) fn formats<T>(reporters: &[Reporter<T>]) -> PossibleValuesParser {
     let named = |reporter: &Reporter<T>| PossibleValue::new(reporter.name).aliases(reporter.also).help(reporter.about);
     PossibleValuesParser::new(reporters.iter().map(named))
 }
 
-/// Writes what is rendered to a file, or else to `out`.
+/// Writes the rendered text to a file, or else to `out`.
 pub(crate) fn rendered(
     file: Option<&Path>,
     out: &mut dyn Write,
@@ -34,7 +34,7 @@ pub(crate) fn rendered(
     }
 }
 
-/// How stdout wants to be written to.
+/// Render options for stdout.
 pub(crate) fn render_options() -> RenderOptions {
     let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     let terminal = io::stdout().is_terminal();

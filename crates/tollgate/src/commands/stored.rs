@@ -1,6 +1,6 @@
-//! Stored runs, as verbs read them: a folder or its result.json, of a format that is known.
+//! Stored runs, as verbs read them: a folder or its result.json, of a known format.
 //!
-//! Deliberately not here: what is done with them.
+//! Their use is not here.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use crate::failure::Failure;
 /// The result's name in a run's folder.
 const RESULT: &str = "result.json";
 
-/// The largest result that is read: a full run of the largest experiment has a few megabytes.
+/// The largest result that is read: a full run of the largest experiment takes a few megabytes.
 const RESULT_BYTES_MAX: u64 = 256 << 20;
 
 /// Reads a stored run.

@@ -1,4 +1,4 @@
-//! The line of a batch: how many documents, how fast, how long still.
+//! The line of a batch: number of documents, rate, remaining time.
 
 use std::io::Write;
 use std::time::{Duration, Instant};
@@ -8,10 +8,10 @@ use tollgate_gateway::generate;
 use super::terminal::{self, Drawn};
 use crate::readable::{readable, three_digits, whole};
 
-/// It is drawn so often, at most.
+/// Minimum interval between two drawings.
 const DRAW_EVERY: Duration = Duration::from_millis(100);
 
-/// The line, on stderr if that is a terminal, else nowhere. It is taken away with what draws it.
+/// The line, on stderr if that is a terminal, else nowhere. It is removed when this is dropped.
 #[derive(Debug)]
 pub(crate) struct BatchLine {
     began: Instant,
@@ -20,13 +20,13 @@ pub(crate) struct BatchLine {
 }
 
 impl BatchLine {
-    /// A line that begins now.
+    /// Makes a line that begins now.
     pub(crate) fn on_stderr() -> BatchLine {
         let due = terminal::is_one().then_some(DRAW_EVERY);
         BatchLine { began: Instant::now(), due, drawn: Drawn::default() }
     }
 
-    /// Draws how far it is.
+    /// Draws the progress.
     pub(crate) fn draw(&mut self, progress: generate::Progress) {
         let at = self.began.elapsed();
         if self.due.is_some_and(|due| at >= due) {
@@ -43,7 +43,7 @@ impl Drop for BatchLine {
     }
 }
 
-/// Where nobody reads stderr, there is nobody to tell.
+/// Writes to stderr; errors are ignored, since then nobody reads it.
 fn write(text: &str) {
     let _ = std::io::stderr().write_all(text.as_bytes());
 }

@@ -1,8 +1,8 @@
-//! How a run or a load goes on, for a person: a few lines on a terminal, a line now and then in a log, and a page.
+//! The progress of a run or a load, for a person: a few lines on a terminal, a line now and then in a log, and a page.
 //!
-//! All of it goes to stderr or over HTTP: results go to stdout, and what was shown is gone at the end. Deliberately not
-//! here: measuring. A thread of its own looks at the counts of the lab twice a second, so that a slow terminal or browser
-//! holds nothing up.
+//! All of it goes to stderr or over HTTP: results go to stdout, and the lines are removed at the end. Nothing is
+//! measured here. A thread of its own reads the counts of the lab twice a second, so that a slow terminal or browser
+//! delays nothing.
 
 mod batch;
 mod page;
@@ -30,9 +30,9 @@ use terminal::Drawn;
 use crate::failure::Failure;
 use crate::values::listening;
 
-/// Lines are drawn and counts looked at so often.
+/// Interval at which counts are read and lines are drawn.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
-/// Where there is no terminal, a line is written so often.
+/// Interval between lines where there is no terminal.
 const LINE_EVERY: Duration = Duration::from_secs(10);
 
 /// What is shown while something runs.
@@ -47,7 +47,7 @@ pub(crate) struct Shown {
     pub(crate) live: Option<SocketAddr>,
 }
 
-/// Where a page is served: loopback, unless an address says otherwise.
+/// Address of the page: loopback, unless an address is given.
 fn live_address(text: &str) -> Result<SocketAddr, String> {
     match text.parse::<u16>() {
         Ok(port) => Ok((Ipv4Addr::LOCALHOST, port).into()),
@@ -55,7 +55,7 @@ fn live_address(text: &str) -> Result<SocketAddr, String> {
     }
 }
 
-/// How it is shown, until it ends.
+/// The view of a run or load, until it ends.
 #[derive(Debug)]
 pub(crate) struct LiveView {
     shared: Arc<Shared>,
@@ -63,12 +63,12 @@ pub(crate) struct LiveView {
     page: Option<Served>,
 }
 
-/// What the lab's thread tells, the looking thread looks at, and the page asks for.
+/// The state that the lab's thread updates, the looking thread reads, and the page requests.
 #[derive(Debug)]
 struct Shared {
     began: Instant,
     now: Mutex<Now>,
-    /// Told at the end.
+    /// Notified at the end.
     ended: Condvar,
 }
 
@@ -76,7 +76,7 @@ struct Shared {
 struct Now {
     state: State,
     counters: LiveCounters,
-    /// What is to be written between the lines, and stays.
+    /// Notes to be written between the lines, which stay.
     notes: String,
     has_ended: bool,
 }
@@ -89,10 +89,10 @@ impl Now {
 }
 
 impl LiveView {
-    /// Begins to show what has this title and this aim.
+    /// Begins to show the progress under this title, with this aim.
     ///
     /// # Errors
-    /// That the page cannot be served there.
+    /// The page cannot be served there.
     pub(crate) fn begin(shown: Shown, title: String, aim: Aim) -> Result<LiveView, Failure> {
         let shared = Arc::new(Shared::new(title, aim));
         let page = shown.live.map(|address| Served::begin(address, Arc::clone(&shared))).transpose()?;
@@ -115,12 +115,12 @@ impl LiveView {
         Ok(LiveView { shared, looking, page })
     }
 
-    /// Says which one of several runs begins.
+    /// Names the one of several runs that begins.
     pub(crate) fn part(&self, part: String) {
         self.shared.now().state.part(part);
     }
 
-    /// Takes the lines away and ends the page.
+    /// Removes the lines and ends the page.
     pub(crate) fn end(self) {
         drop(self);
     }
@@ -154,12 +154,12 @@ impl Observer for LiveView {
     }
 }
 
-/// Where it is shown.
+/// The output of the lines.
 #[derive(Debug)]
 enum Output {
     Nowhere,
     Terminal(Drawn),
-    /// A line so often, the next one then.
+    /// Writes a line at this interval, the next one at that time.
     Log {
         every: Duration,
         due: Duration,
@@ -167,7 +167,7 @@ enum Output {
 }
 
 impl Output {
-    /// What is to be written of a view.
+    /// The text to write for a view.
     fn of(&mut self, view: &View) -> String {
         match self {
             Output::Nowhere => String::new(),
@@ -183,7 +183,7 @@ impl Output {
         }
     }
 
-    /// What is to be written at the end.
+    /// The text to write at the end.
     fn end(&mut self) -> String {
         match self {
             Output::Terminal(drawn) => drawn.away(),
@@ -201,12 +201,12 @@ impl Shared {
         self.now.lock().expect("nobody panics while holding what is shown")
     }
 
-    /// How it is at this moment.
+    /// The view at this moment.
     fn view(&self) -> View {
         self.now().state.view(self.began.elapsed())
     }
 
-    /// Looks until the end, and writes what is to be shown; never while others wait for the lock.
+    /// Reads the counts until the end, and writes the lines; never while others wait for the lock.
     fn show(&self, mut output: Output, every: Duration, out: &mut dyn Write) {
         let mut write = |text: String| {
             // Where nobody reads it, there is nobody to tell.

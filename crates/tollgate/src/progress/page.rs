@@ -1,8 +1,8 @@
-//! The page of `--live`: one document that stands by itself and asks for `/state.json` each second, for as long as the run
-//! lasts. At the end it keeps its last figures and says that nobody answers any more.
+//! The page of `--live`: one self-contained document that requests `/state.json` each second, for as long as the run
+//! lasts. At the end it keeps its last figures and says that there is no answer any more.
 //!
-//! Style and script stand in files of their own and are let through the browser's content security policy by their hashes.
-//! Deliberately not here: anything that changes the run.
+//! Style and script are files of their own, allowed in the browser's content security policy by their hashes. Nothing
+//! here changes the run.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -25,9 +25,9 @@ const STYLE: &str = include_str!("page/page.css");
 const SCRIPT: &str = include_str!("page/page.js");
 const BODY: &str = include_str!("page/body.html");
 
-/// Browsers that look at the same time.
+/// Maximum number of browsers at the same time.
 const CONNECTIONS_MAX: usize = 32;
-/// How long a browser may take for its last answer, when the run is over.
+/// Time limit for a browser's last response, when the run is over.
 const DRAIN: Duration = Duration::from_millis(500);
 
 /// A page while it is served.
@@ -39,7 +39,7 @@ pub(super) struct Served {
 }
 
 impl Served {
-    /// Serves what is shared at this address.
+    /// Serves the shared state at this address.
     pub(super) fn begin(address: SocketAddr, shared: Arc<Shared>) -> Result<Served, Failure> {
         let failed = |error| Failure::usage(format_args!("--live {address}: {error}"));
         let server = Server::bind(&ListenOptions::new(address)).map_err(failed)?;
@@ -60,7 +60,7 @@ impl Served {
         Ok(Served { address, shutdown, serving: Some(serving.map_err(failed)?) })
     }
 
-    /// Where it is served.
+    /// The address of the page.
     pub(super) fn address(&self) -> SocketAddr {
         self.address
     }
@@ -81,11 +81,11 @@ impl Drop for Served {
 struct PageState {
     #[serde(flatten)]
     view: View,
-    /// How far it is, in words.
+    /// The progress, in words.
     far: String,
 }
 
-/// What is answered.
+/// The responses.
 struct Page {
     document: String,
     policy: String,
@@ -95,8 +95,8 @@ struct Page {
 }
 
 impl Page {
-    /// Whether a request came to a host of ours: a page of somebody else can have a name of its own lead to this machine, and
-    /// would read what it was never told. An address is looked up nowhere.
+    /// Whether a request names a host of ours: a foreign page can direct a name of its own to this machine, and would
+    /// read data not meant for it. No address is looked up.
     fn is_ours(&self, host: Option<&str>) -> bool {
         let name = match host.unwrap_or_default() {
             host if host.starts_with('[') => host.trim_start_matches('[').split(']').next().unwrap_or_default(),
@@ -156,7 +156,7 @@ fn document() -> String {
     )
 }
 
-/// What the browser may do with the page.
+/// Limits what a browser may load and run for the page.
 fn policy() -> String {
     let (style, script) = (csp::source(STYLE), csp::source(SCRIPT));
     format!(

@@ -1,7 +1,7 @@
-//! How far a run or a load is and what it was answered lately: told by the lab, looked at by a clock, and shown as lines or
-//! as a page.
+//! The progress of a run or a load and its latest responses: updated by the lab, read at intervals, and shown as lines
+//! or as a page.
 //!
-//! Deliberately not here: clocks, threads and terminals. Every time is passed in, since the beginning.
+//! It has no clocks, threads or terminals: every time is passed in, measured from the beginning.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -9,68 +9,68 @@ use std::time::Duration;
 use serde::Serialize;
 use tollgate_lab::run::{LiveReading, Progress};
 
-/// Throughput is that of so much time.
+/// Time over which throughput is computed.
 const RATE_OVER: Duration = Duration::from_secs(2);
-/// Percentiles are those of so much time.
+/// Time over which percentiles are computed.
 const TIMES_OVER: Duration = Duration::from_secs(10);
-/// With fewer answers there is no p99.
+/// Minimum number of responses for a p99.
 const ANSWERS_FOR_P99: u64 = 100;
-/// What is at hand for a shorter time has no figures of its own yet.
+/// Minimum age of the current trial before it has figures of its own.
 const AT_HAND_LEAST: Duration = Duration::from_millis(500);
-/// Least width of a point of the chart: a second, but for what a look may come early.
+/// Minimum width of a point of the chart: a second, less the time by which a look may come early.
 const POINT: Duration = Duration::from_millis(900);
-/// Points that are kept: the last ten minutes.
+/// Number of points that are kept: the last ten minutes.
 const POINTS_MAX: usize = 600;
 
-/// What ends it.
+/// The end of the run or load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Aim {
-    /// A plan, of which the lab tells.
+    /// A plan; the lab reports the remaining time.
     Plan,
-    /// A load for a time, for a number of requests, or for what comes first; users come before that.
+    /// A load for a time, for a number of requests, or for the first bound reached; users arrive before that.
     Load { ramp_up: Duration, lasts: Option<Duration>, requests: Option<u64> },
 }
 
-/// A moment, and what had been counted then.
+/// A moment, and the counts at it.
 type Look = (Duration, LiveReading);
 
-/// How far it is.
+/// The progress.
 #[derive(Debug)]
 pub(crate) struct State {
     title: String,
     aim: Aim,
-    /// Of several runs the one at hand; else empty.
+    /// The current one of several runs; else empty.
     part: String,
     doing: String,
     is_counted: bool,
     trials: Option<Portion>,
-    /// When it was told how much is left, and how much.
+    /// The time of the last report of the remaining time, and that time.
     told: Option<(Duration, Duration)>,
-    /// When what is at hand began.
+    /// The start of the current work.
     begun: Look,
-    /// What the last trial was, and its figures.
+    /// The last trial, in words, and its figures.
     last: Option<(String, Figures)>,
-    /// The last ones.
+    /// The latest looks.
     looks: VecDeque<Look>,
     point_begun: Look,
     points: VecDeque<Point>,
 }
 
-/// So many of so many.
+/// A number done of a total.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub(crate) struct Portion {
     pub(crate) done: u64,
     pub(crate) of: u64,
 }
 
-/// What was answered lately.
+/// Figures of the latest responses.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub(crate) struct Figures {
     /// Valid answers per second.
     pub(crate) per_second: Option<f64>,
     /// Median response time.
     pub(crate) p50_ms: Option<f64>,
-    /// Time that one answer in a hundred exceeds.
+    /// p99 of response times.
     pub(crate) p99_ms: Option<f64>,
 }
 
@@ -85,20 +85,20 @@ pub(crate) struct Point {
     pub(crate) failed: u64,
 }
 
-/// How it is at one moment.
+/// The progress at one moment.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct View {
     pub(crate) title: String,
-    /// What is done, such as the trial at hand; empty where the title says it.
+    /// The current work, such as a trial; empty where the title says it.
     pub(crate) doing: String,
     pub(crate) elapsed_s: f64,
-    /// What is likely left; absent where nobody knows.
+    /// Estimated remaining time; absent if unknown.
     pub(crate) left_s: Option<f64>,
     /// Trials of a run.
     pub(crate) trials: Option<Portion>,
     /// Requests of a load that ends by them.
     pub(crate) requests: Option<Portion>,
-    /// Of what is at hand; absent where nothing is counted.
+    /// Figures of the current work; absent where nothing is counted.
     pub(crate) now: Option<Figures>,
     /// Valid answers so far.
     pub(crate) answered: u64,
@@ -108,7 +108,7 @@ pub(crate) struct View {
 }
 
 impl State {
-    /// Something that begins now.
+    /// Makes the state of a run or load that begins now.
     pub(crate) fn new(title: String, aim: Aim) -> State {
         State {
             title,
@@ -126,12 +126,12 @@ impl State {
         }
     }
 
-    /// Says which one of several runs begins.
+    /// Names the one of several runs that begins.
     pub(crate) fn part(&mut self, part: String) {
         self.part = part;
     }
 
-    /// Hears from the lab what is done at this moment, at which so much was counted.
+    /// Takes a report of the lab about the current work, with the counts at this moment.
     pub(crate) fn hear(&mut self, at: Duration, progress: &Progress<'_>, counted: &LiveReading) {
         let doing = match progress {
             Progress::Planned { trials, duration } => {
@@ -166,7 +166,7 @@ impl State {
         (self.doing, self.begun) = (doing, (at, counted.clone()));
     }
 
-    /// Looks at what was counted until this moment.
+    /// Takes the counts of this moment.
     pub(crate) fn look(&mut self, at: Duration, counted: LiveReading) {
         if !self.is_counted {
             return;
@@ -197,7 +197,7 @@ impl State {
         }
     }
 
-    /// How it is now, as far as it was last looked at.
+    /// The progress now, as of the last look.
     pub(crate) fn view(&self, at: Duration) -> View {
         let counted = self.looks.back().map_or(&self.begun.1, |(_, counted)| counted);
         let (doing, now) = match &self.last {
@@ -222,7 +222,7 @@ impl State {
         }
     }
 
-    /// Figures of what is at hand, over the last seconds.
+    /// Figures of the current work, over the last seconds.
     fn at_hand(&self) -> Figures {
         let Some((at, counted)) = self.looks.back() else { return Figures::default() };
         let over = |most: Duration| {
@@ -238,7 +238,7 @@ impl State {
         Figures { per_second: per_second(&lately, lasted), p50_ms, p99_ms }
     }
 
-    /// What is likely left.
+    /// Estimated remaining time.
     fn left(&self, at: Duration) -> Option<Duration> {
         match self.aim {
             Aim::Plan => self.told.map(|(told, left)| left.saturating_sub(at.saturating_sub(told))),

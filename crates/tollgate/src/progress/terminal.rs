@@ -1,21 +1,21 @@
-//! Lines on a terminal that are drawn over in place: the cursor goes up, and each line ends by clearing what is right of
-//! it, so that nothing flickers.
+//! Lines on a terminal that are drawn over in place: the cursor goes up, and each line ends by clearing the rest of
+//! its row, so that nothing flickers.
 //!
-//! Deliberately not here: what the lines say.
+//! The text of the lines is not here.
 
 use std::io::{self, IsTerminal};
 
-/// Columns, at most.
+/// Maximum number of columns.
 const COLUMNS_MAX: usize = 60;
 
-/// What is drawn now.
+/// The lines drawn now.
 #[derive(Debug, Default)]
 pub(super) struct Drawn {
     lines: usize,
 }
 
 impl Drawn {
-    /// What draws these lines over those that are there. The cursor stays behind the last one.
+    /// The text that draws these lines over the current ones. The cursor stays after the last one.
     pub(super) fn over(&mut self, lines: &[String]) -> String {
         let text = lines.join("\x1b[K\r\n");
         let begin = self.begin();
@@ -23,14 +23,14 @@ impl Drawn {
         format!("{begin}{text}\x1b[K\x1b[J")
     }
 
-    /// What takes them away.
+    /// The text that removes them.
     pub(super) fn away(&mut self) -> String {
         let begin = self.begin();
         let was_empty = std::mem::take(&mut self.lines) == 0;
         if was_empty { String::new() } else { format!("{begin}\x1b[J") }
     }
 
-    /// What leads to the beginning of the first line.
+    /// The text that moves the cursor to the beginning of the first line.
     fn begin(&self) -> String {
         match self.lines {
             0 => String::new(),
@@ -40,12 +40,12 @@ impl Drawn {
     }
 }
 
-/// Whether stderr is a terminal that can be drawn over.
+/// Whether stderr is a terminal whose lines can be redrawn.
 pub(super) fn is_one() -> bool {
     io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|name| name != "dumb")
 }
 
-/// Columns that may be used. The terminal's last one is left out: behind it the cursor waits in its own way.
+/// Usable columns. The terminal's last one is left out: cursors behave differently after it.
 pub(super) fn columns() -> usize {
     let wide = terminal_size::terminal_size_of(io::stderr()).map_or(COLUMNS_MAX + 1, |(width, _)| usize::from(width.0));
     wide.saturating_sub(1).min(COLUMNS_MAX)

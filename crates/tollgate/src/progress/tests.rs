@@ -1,4 +1,4 @@
-//! How far something is and what it is answered, as lines, at times that are passed in.
+//! Progress and latest responses as lines, at times that are passed in.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -10,7 +10,7 @@ fn seconds(seconds: f64) -> Duration {
     Duration::from_secs_f64(seconds)
 }
 
-/// A load that is looked at twice a second and answered as `answers` says of each second.
+/// A load that is read twice a second, with the responses that `answers` gives for each second.
 struct Simulated {
     state: State,
     counted: LiveReading,
@@ -25,7 +25,7 @@ impl Simulated {
         Simulated { state, counted: LiveReading::default(), looked: 0 }
     }
 
-    /// So many half seconds, in each of which so many are answered within so many milliseconds.
+    /// Passes this many half seconds, each with this many responses of this many milliseconds.
     fn go_on(&mut self, halves: u32, count: u64, time_ms: u64) {
         for _ in 0..halves {
             self.looked += 1;
@@ -189,7 +189,7 @@ fn the_page_keeps_ten_minutes() {
     assert_eq!((points.len(), points[599].at_s.round() as u64), (600, 750));
 }
 
-/// Takes what is written until it was written so often, and then lets it end.
+/// Takes `most` writes, and then ends the progress.
 struct Ending<'s> {
     shared: &'s Shared,
     texts: Vec<String>,

@@ -1,18 +1,18 @@
 //! A view as text: at most four lines for a terminal, or one line for a log.
 //!
-//! Deliberately not here: how lines are drawn over; see [`super::terminal`].
+//! For drawing over lines, see [`super::terminal`].
 
 use std::time::Duration;
 
 use super::state::{Figures, Point, Portion, View};
 use crate::readable::{readable, three_digits, whole};
 
-/// Seconds of the chart.
+/// Number of seconds in the chart.
 const CHART_SECONDS: usize = 40;
 /// Bars of the chart, the lowest first.
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// At most four lines for a terminal of so many columns.
+/// At most four lines for a terminal of this many columns.
 pub(super) fn lines(view: &View, columns: usize) -> Vec<String> {
     let mut lines = vec![how_far(view)];
     if !view.doing.is_empty() {
@@ -25,7 +25,7 @@ pub(super) fn lines(view: &View, columns: usize) -> Vec<String> {
     lines.iter().map(|line| format!("  {line}").chars().take(columns).collect()).collect()
 }
 
-/// The same without the chart as one line for a log.
+/// The same without the chart, as one line for a log.
 pub(super) fn line(view: &View) -> String {
     let mut line = how_far(view);
     if !view.doing.is_empty() {
@@ -66,7 +66,7 @@ fn figures(now: &Figures) -> String {
     format!("{per_second}/s, p50 {}, p99 {}", ms(now.p50_ms), ms(now.p99_ms))
 }
 
-/// Where nothing is answered, it has no digits.
+/// A rate in three digits; plain 0 where nothing is answered.
 fn rate(per_second: f64) -> String {
     if per_second > 0.0 { three_digits(per_second) } else { "0".to_owned() }
 }

@@ -1,4 +1,4 @@
-//! `tollgate load` as users of `ab` meet it: its letters, its text and the calls in their scripts.
+//! `tollgate load` for users of `ab`: its letters, its text and the calls in their scripts.
 
 use std::fs;
 use std::process::Command;
@@ -6,7 +6,7 @@ use std::process::Command;
 use crate::helper::{serving, tollgate};
 use crate::load::FLIGHT;
 
-/// What scripts read of ab's text: each label with the numbers behind it, in order.
+/// Parses ab's text as scripts do: each label with its numbers, in order.
 fn read_as_ab(text: &str) -> Vec<(String, Vec<f64>)> {
     let is_label = |word: &str| word.ends_with(':') || word.ends_with('%');
     let numbers = |rest: &str| rest.split_whitespace().filter_map(|word| word.parse().ok()).collect::<Vec<f64>>();

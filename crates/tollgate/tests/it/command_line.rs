@@ -1,4 +1,4 @@
-//! What is typed and what comes back: help, mistakes and exit codes.
+//! Input and output of the command line: help, mistakes and exit codes.
 
 use std::ffi::OsStr;
 use std::fs;

@@ -1,4 +1,4 @@
-//! `tollgate compare` and thresholds from outside: what a build server sees, and what is no pair of runs.
+//! `tollgate compare` and thresholds from outside: the results for a build server, and invalid pairs of runs.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use crate::helper::tollgate;
 
 const RUN: [&str; 9] = ["run", "protocol", "--quick", "--blocks", "2", "--level", "1", "--only", "odata-v2-json"];
 
-/// A short run into a folder of that name, with further arguments; its exit code.
+/// Makes a short run into a folder of that name, with further arguments; returns its exit code.
 fn run(within: &Path, name: &str, further: &[&str]) -> i32 {
     let line = [&RUN[..], &["--out", name], further].concat();
     tollgate(line).within(within).finish().code
@@ -55,7 +55,7 @@ fn saved_runs_stand_side_by_side_and_thresholds_decide_the_exit_code() {
     faults(within);
 }
 
-/// What is wrong is told before anything is written.
+/// Faults are reported before anything is written.
 fn faults(within: &Path) {
     let check = |arguments: &[&str], expected: &str| {
         tollgate(arguments).within(within).finish().check(2, "", expected);

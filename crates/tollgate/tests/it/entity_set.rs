@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::helper::{get, serving, tollgate, tollgate_by};
 use crate::shelf::{Deleting, Shelf};
 
-/// The service of records, which knows nothing of the experiment here but its `$metadata`.
+/// The service of records; the experiment here knows only its `$metadata`.
 const SETS: [(&str, &str); 2] =
     [("/odata/v4/refsvc/TestRecords", "the V4 service"), ("/sap/opu/odata/refsvc/TestRecords", "the V2 service")];
 
@@ -61,12 +61,12 @@ fn what_is_no_entity_set_is_told_before_anything_is_inserted() {
     check(&at("/"), 2, "is no URL of an entity set");
 }
 
-/// The result of a run whose folder is `run` in this one.
+/// The result of the run in the subfolder `run`.
 fn result(folder: &Path) -> Value {
     serde_json::from_str(&fs::read_to_string(folder.join("run/result.json")).unwrap()).unwrap()
 }
 
-/// An experiment with two variants on two services, of which each knows one key only.
+/// An experiment with two variants on two services, each of which knows one key only.
 fn on_two(one: &str, other: &str) -> String {
     let service = one.strip_suffix("Books").unwrap();
     format!(

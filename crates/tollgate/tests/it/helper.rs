@@ -1,5 +1,4 @@
-//! One builder to run the binary, one guard that serves with it, and the smallest HTTP client that can ask it
-//! something.
+//! A builder that runs the binary, a guard that serves with it, and a minimal HTTP client.
 
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -10,16 +9,16 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-/// Longest wait for anything; only a failure takes so long.
+/// Longest wait for anything; only a failure takes this long.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A command line in the making.
+/// A command line under construction.
 pub(crate) struct Tollgate {
     command: Command,
     stdin: Vec<u8>,
 }
 
-/// What it came to.
+/// The outcome of a command.
 #[derive(Debug)]
 pub(crate) struct Finished {
     pub(crate) code: i32,
@@ -32,20 +31,20 @@ pub(crate) fn tollgate<A: AsRef<OsStr>>(arguments: impl IntoIterator<Item = A>) 
     tollgate_by(Command::new(env!("CARGO_BIN_EXE_tollgate")), arguments)
 }
 
-/// The same by a command that ends in starting `tollgate`.
+/// Runs a command that ends by starting `tollgate` with these arguments.
 pub(crate) fn tollgate_by<A: AsRef<OsStr>>(mut command: Command, arguments: impl IntoIterator<Item = A>) -> Tollgate {
     command.args(arguments).env_remove("RUST_BACKTRACE").stdin(Stdio::null());
     Tollgate { command, stdin: Vec::new() }
 }
 
 impl Tollgate {
-    /// In this folder.
+    /// Sets its working folder.
     pub(crate) fn within(mut self, folder: &Path) -> Tollgate {
         self.command.current_dir(folder);
         self
     }
 
-    /// With this on its stdin; it must fit a pipe.
+    /// Sets its stdin; the text must fit a pipe.
     pub(crate) fn fed(mut self, stdin: &str) -> Tollgate {
         self.command.stdin(Stdio::piped());
         self.stdin = stdin.into();
@@ -68,7 +67,7 @@ impl Tollgate {
 }
 
 impl Finished {
-    /// Holds it against the exit code and what its two streams must contain.
+    /// Checks the exit code and the expected content of both streams.
     pub(crate) fn check(&self, code: i32, out: &str, err: &str) -> &Finished {
         let as_expected = self.code == code && self.out.contains(out) && self.err.contains(err);
         assert!(as_expected, "expected {code}, {out:?}, {err:?}: {self:#?}");
@@ -76,7 +75,7 @@ impl Finished {
     }
 }
 
-/// A child that is ended with its owner.
+/// A child process that is killed when this is dropped.
 pub(crate) struct Running {
     child: Child,
 }
@@ -87,12 +86,12 @@ impl Running {
         kill_process(Pid::from_child(&self.child), signal).unwrap();
     }
 
-    /// Whether it is over: it is not waited for.
+    /// Whether it has ended; does not wait for it.
     pub(crate) fn has_ended(&mut self) -> bool {
         self.child.try_wait().unwrap().is_some()
     }
 
-    /// Its process.
+    /// Its process id.
     pub(crate) fn process(&self) -> u32 {
         self.child.id()
     }
@@ -130,7 +129,7 @@ pub(crate) fn serving(arguments: &[&str]) -> Serving {
     serving_by(Command::new(env!("CARGO_BIN_EXE_tollgate")), arguments)
 }
 
-/// Serves by a command that ends in starting `tollgate`.
+/// Serves by a command that ends by starting `tollgate`.
 pub(crate) fn serving_by(mut command: Command, arguments: &[&str]) -> Serving {
     command.args(["serve", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0"]).args(arguments);
     let mut running = Tollgate { command, stdin: Vec::new() }.start();
@@ -179,7 +178,7 @@ pub(crate) fn sent(method: &str, url: &str, body: &str) -> u16 {
     String::from_utf8_lossy(&answer).split(' ').nth(1).unwrap().parse().unwrap()
 }
 
-/// Looks again and again until `found` finds something.
+/// Calls `found` repeatedly until it returns something.
 pub(crate) fn wait_for<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> T {
     let start = Instant::now();
     loop {

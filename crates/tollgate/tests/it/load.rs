@@ -18,7 +18,7 @@ fn figures(line: &[&str], code: i32) -> Value {
     serde_json::from_str(&load.check(code, "", "").out).unwrap()
 }
 
-/// Figures of a load at a rate: a busy machine may send late, and then they are refused.
+/// Figures of a load at a rate. A busy machine may send late, and then they are refused.
 fn at_a_rate(load: &Finished) -> Value {
     assert!(matches!(load.code, 0 | 3), "{load:#?}");
     serde_json::from_str(&load.out).unwrap()
@@ -271,7 +271,7 @@ fn what_was_done_until_it_was_stopped_is_told_as_partial() {
     }
 }
 
-/// Waits until the gateway has answered so many requests.
+/// Waits until the gateway has answered this many requests.
 fn answered(admin: &str, count: u64) {
     let counted = || {
         let text = get(&format!("{admin}/metrics")).1;
@@ -282,7 +282,7 @@ fn answered(admin: &str, count: u64) {
     wait_for("answers", counted);
 }
 
-/// How long the server is frozen.
+/// Duration for which the server is frozen.
 const FREEZE: Duration = Duration::from_secs(2);
 
 #[test]

@@ -154,7 +154,7 @@ fn a_server_is_asked_by_its_unix_socket() {
     missing.check(1, "connect-failed", "no connection to /missing.sock: No such file");
 }
 
-/// A request's head, read byte by byte: what stands behind it is another's.
+/// A request's head, read byte by byte, so that the bytes after it stay unread.
 fn head(stream: &mut impl Read) -> String {
     let mut head = Vec::new();
     let mut byte = [0];

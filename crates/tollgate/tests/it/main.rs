@@ -1,6 +1,6 @@
 //! Black-box tests: the binary as its users meet it, from the outside only.
 //!
-//! What a module of a crate does is tested in that crate; here it is exit codes, texts, files and signals.
+//! Modules are tested in their crates; here it is exit codes, texts, files and signals.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod ab;

@@ -1,5 +1,5 @@
-//! Marks that want more than a server of the test's: the built-in gateway, a stopped lab, a kernel that says what the
-//! test writes. Each is provoked by its fault; the others stand with the lab.
+//! Marks that need more than a test server: the built-in gateway, a stopped lab, a kernel whose figures the test
+//! writes. Each is provoked by its fault; the others are tested in the lab.
 
 use std::fs;
 use std::io::{Read, Seek, Write};
@@ -18,7 +18,7 @@ use tollgate_lab::cores::Cores;
 use crate::helper::{Finished, Running, serving, serving_by, tollgate, tollgate_by};
 use crate::scenarios::pause;
 
-/// What a run of such an experiment needs beside it.
+/// A folder with this experiment.
 fn folder(text: &str) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("mine.toml"), format!("name = \"mine\"\nquestion = \"Is it marked?\"\n{text}"))
@@ -41,12 +41,12 @@ fn mark<'r>(result: &'r Value, rule: &str) -> &'r Value {
     mark
 }
 
-/// One flight by two users who wait, and then at a share of what they reached.
+/// One flight by two closed users, and then at a share of their throughput.
 fn at_equal_rate(rate_slice_ms: u32, connection: &str) -> String {
     at_share(2, 0.2, rate_slice_ms, connection)
 }
 
-/// The same by so many users, and at such a share.
+/// The same by this many users, and at this share.
 fn at_share(users: u32, share: f64, rate_slice_ms: u32, connection: &str) -> String {
     // A variant that says by a URL of its own where it is asked needs none.
     let path = if connection.contains("url") { "" } else { "path = \"/rest/flights/AA/0017/20110601\"\n" };
@@ -59,9 +59,9 @@ fn at_share(users: u32, share: f64, rate_slice_ms: u32, connection: &str) -> Str
     )
 }
 
-/// How long the lab is stopped …
+/// Duration for which the lab is stopped …
 const STOPPED: Duration = Duration::from_millis(300);
-/// … and let go on, in turn.
+/// … and resumed, in turn.
 const GOING_ON: Duration = Duration::from_millis(400);
 
 #[test]
@@ -84,8 +84,8 @@ fn a_lab_that_is_stopped_again_and_again_is_marked_at_equal_rate_and_what_it_say
     assert!(late["remedy"].as_str().unwrap().contains("give it cores of its own"), "{late:#}");
 }
 
-/// /proc/stat of many cores, of whose ticks so many were stolen; always of one length, so that it is written over in
-/// one piece.
+/// A `/proc/stat` of many cores with this many stolen ticks; always of one length, so that it is overwritten in one
+/// piece.
 fn ticks(stolen: u64) -> String {
     (0..64).map(|core| format!("cpu{core} 1000 0 0 1000 0 0 0 {stolen:08} 0 0\n")).collect()
 }
@@ -257,8 +257,8 @@ fn on_cores(cores: &[usize]) -> Command {
     command
 }
 
-/// Two cores, on which a lab has one for its generator and one for its subjects, however many there are; for one test at a
-/// time.
+/// Two cores: a lab on them has one for its generator and one for its subjects, however many the machine has. For one
+/// test at a time.
 fn two_cores() -> Option<([usize; 2], MutexGuard<'static, ()>)> {
     static TAKEN: Mutex<()> = Mutex::new(());
     let two = Cores::divide().all.first_chunk().copied()?;
@@ -296,7 +296,7 @@ fn a_backend_that_has_its_part_of_full_cores_is_marked() {
     assert_eq!((&mark["verdict"], &mark["variant"]), (&"marked".into(), &"through".into()), "{mark:#}");
 }
 
-/// Stops a lab again and again until it ends, and lets it go on for less than a round trip of any link in it takes.
+/// Stops a lab repeatedly until it ends, and resumes it for less than a round trip of any of its links.
 fn hold_up(run: &mut Running) {
     while !run.has_ended() {
         run.signal(Signal::STOP);

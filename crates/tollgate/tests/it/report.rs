@@ -1,4 +1,4 @@
-//! `tollgate report` from outside: one short run, rendered in every format; and what is not a run.
+//! `tollgate report` from outside: one short run, rendered in every format; and inputs that are not a run.
 
 use std::fs;
 

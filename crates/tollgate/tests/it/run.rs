@@ -1,4 +1,4 @@
-//! `tollgate run` from outside: what it leaves, what it never tells, and how it ends.
+//! `tollgate run` from outside: its files, its secrets, and its exit codes.
 
 use std::fs;
 use std::path::Path;
@@ -40,14 +40,14 @@ detail = "flights/{carrid}/{connid}/{fldate}"
 key = ["carrid", "connid", "fldate"]
 "#;
 
-/// A folder with the experiment in it.
+/// A folder that contains the experiment.
 fn folder() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("mine.toml"), EXPERIMENT).unwrap();
     folder
 }
 
-/// What is stored so far: absent before the first trial, never half-written.
+/// The result stored so far: absent before the first trial, never half-written.
 fn stored(folder: &Path) -> Option<Value> {
     let text = fs::read_to_string(folder.join("run/result.json")).ok()?;
     Some(serde_json::from_str(&text).unwrap())

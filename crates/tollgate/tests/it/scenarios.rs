@@ -1,4 +1,4 @@
-//! Scenarios of users: the examples run as they are written, and mistakes in them are told with their place.
+//! Scenarios of users: the examples run as they are written, and mistakes in them are reported with their place.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ fn examples() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples")
 }
 
-/// Runs an example as briefly as may be, and gives back what is stored.
+/// Runs an example as briefly as possible, and returns the stored result.
 fn run_example(name: &str) -> Value {
     let folder = tempfile::tempdir().unwrap();
     let file = examples().join(name);
@@ -28,7 +28,7 @@ fn run_example(name: &str) -> Value {
     serde_json::from_str(&fs::read_to_string(out.join("result.json")).unwrap()).unwrap()
 }
 
-/// A folder with the shop as `mine.toml`, these texts in it replaced where they first stand.
+/// A folder with the shop as `mine.toml`, with the first occurrence of each of these texts replaced.
 fn shop(replaced: &[(&str, &str)]) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("shop")).unwrap();
@@ -44,8 +44,8 @@ fn shop(replaced: &[(&str, &str)]) -> TempDir {
     folder
 }
 
-/// Every step of every cell was answered as often as iterations were whole, and nothing failed. Of users who think a trial
-/// finds each somewhere on its way: so often there may be one step more or less for each of them.
+/// Checks that every step of every cell was answered once for each whole iteration, and that nothing failed. A trial
+/// may end while a thinking user is on its way: a step's count may differ by one for each user and trial.
 fn check(name: &str, variants: usize, steps: &[&str]) {
     let result = run_example(name);
     let cells = result["cells"].as_array().unwrap();
@@ -82,7 +82,7 @@ fn people_who_think_browse() {
     check("browsing.toml", 1, &["list", "flight", "nowhere"]);
 }
 
-/// A service that is read in stages, as users or at a rate.
+/// A service that is loaded in stages, by users or at a rate.
 fn staged(load: &str) -> (i32, Value, String, String) {
     let folder = tempfile::tempdir().unwrap();
     let text = fs::read_to_string(examples().join("staged.toml")).unwrap();
@@ -129,10 +129,10 @@ fn stages_have_their_own_figures_and_a_course_over_time() {
     }
 }
 
-/// How long the lab is stopped, and let go on, in turn.
+/// Duration for which the lab is stopped, and resumed, in turn.
 const STOP: Duration = Duration::from_millis(400);
 
-/// So long is what is given, not what is waited for.
+/// Sleeps for this time; it is the length of an input, not a wait for an event.
 pub(crate) fn pause(time: Duration) {
     let begun = Instant::now();
     while begun.elapsed() < time {

@@ -1,4 +1,4 @@
-//! `tollgate serve` from outside: it says where it is, answers there, and ends well.
+//! `tollgate serve` from outside: it reports its address, answers there, and ends well.
 
 use rustix::process::Signal;
 

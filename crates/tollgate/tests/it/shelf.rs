@@ -1,5 +1,5 @@
-//! A small OData service that is not ours: it wants a key from everybody, in a field or a cookie, the token that it handed out from whoever writes,
-//! and `If-Match` from whoever deletes. It takes no batches.
+//! A small foreign OData service. It requires a key for all requests, in a field or a cookie, the token that it issued
+//! for writes, and `If-Match` for deletions. It takes no batches.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -16,18 +16,18 @@ const METADATA: &str = r#"<edmx:Edmx Version="4.0" xmlns:edmx="http://docs.oasis
     <EntityContainer Name="C"><EntitySet Name="Books" EntityType="N.Book"/></EntityContainer></Schema>
     </edmx:DataServices></edmx:Edmx>"#;
 
-/// What it answers to whoever deletes.
+/// The response to a deletion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Deleting {
-    /// That it is done, if the state is said.
+    /// Success, if `If-Match` is sent.
     WithMatch,
-    /// That nobody may.
+    /// Forbidden.
     Never,
-    /// The same as with a match, but it lists no books.
+    /// Success, too, but the service lists no books.
     Unseen,
 }
 
-/// A service under way; it ends with the test program.
+/// A running service; it ends with the test program.
 pub(crate) struct Shelf {
     /// The URL of its books.
     pub(crate) url: String,
@@ -57,12 +57,12 @@ impl Shelf {
         Shelf { url, rows }
     }
 
-    /// How many books there are.
+    /// Number of books.
     pub(crate) fn count(&self) -> usize {
         self.rows.lock().unwrap().books.len()
     }
 
-    /// What was posted so far.
+    /// Bodies posted so far.
     pub(crate) fn posted(&self) -> Vec<Value> {
         self.rows.lock().unwrap().posted.clone()
     }

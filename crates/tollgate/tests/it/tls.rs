@@ -103,7 +103,7 @@ fn services_are_offered_over_tls_and_a_new_certificate_on_a_signal() {
     assert_eq!(child.wait().unwrap().code(), Some(0));
 }
 
-/// Whether the machine has this program; what it would have tested is left out, and said.
+/// Whether the machine has this program; if not, prints that its test is left out.
 #[expect(clippy::print_stderr, reason = "whoever runs the tests is to know what they did not show")]
 fn runs(program: &str) -> bool {
     let found = Command::new(program)

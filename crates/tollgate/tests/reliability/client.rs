@@ -1,10 +1,10 @@
-//! The smallest HTTP client that keeps its connection: what a test must know of an answer is its status and its body.
+//! The smallest HTTP client with a kept connection: it reads only status and body of a response.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
-/// Longest wait for an answer; only a failure takes so long.
+/// Longest wait for an answer; only a failure takes this long.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A client of one server.

@@ -1,6 +1,6 @@
-//! A disk that runs full: the client is told, reads go on, and once there is room again so do writes.
+//! A disk that runs full: the client gets an error, reads go on, and writes succeed again once there is room.
 //!
-//! The disk is a small tmpfs in a mount namespace of its own; where the machine lets nobody make one, the test says so.
+//! The disk is a small tmpfs in a mount namespace of its own; where the machine does not allow one, the test says so.
 
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -1,5 +1,5 @@
 //! The batch over tables that are not ours, killed again and again, begun twice at once, and stopped: every document is
-//! stored exactly once. Their table of results forbids nothing, so that a second result would be there to be counted.
+//! stored exactly once. Their table of results has no constraint, so that a second result would be counted.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -55,7 +55,7 @@ key = "number"
 result = "content"
 "#;
 
-/// Where the states of documents are.
+/// The place of the states of documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum States {
     /// In a column of the documents' table: null while they wait.
@@ -111,7 +111,7 @@ impl Orders<'_> {
         connection
     }
 
-    /// What a statement of two columns of texts reads.
+    /// The result of a query for two text columns.
     pub(crate) fn pairs(&self, sql: &str) -> Vec<(String, String)> {
         match self {
             Orders::Sqlite(_) => {
@@ -132,7 +132,7 @@ impl Orders<'_> {
         self.counter()()
     }
 
-    /// Counts the results, again and again by one connection: to open one may take longer than a batch does.
+    /// Counts the results, repeatedly on one connection: opening one may take longer than a batch.
     pub(crate) fn counter(&self) -> Box<dyn FnMut() -> u32> {
         const COUNT: &str = "SELECT count(*) FROM results";
         match self {
@@ -165,7 +165,7 @@ impl Orders<'_> {
         self.run("INSERT INTO notes VALUES (1, 'with <care>')");
     }
 
-    /// Holds all results against the orders: each there once, with its own content.
+    /// Checks all results against the orders: each exists once, with its own content.
     pub(crate) fn check_each_once(&self, orders: u32, without: &[u32]) {
         let mut results: BTreeMap<u32, Vec<String>> = BTreeMap::new();
         for (number, content) in self.pairs("SELECT CAST(number AS text), content FROM results") {

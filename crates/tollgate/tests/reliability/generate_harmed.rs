@@ -1,5 +1,5 @@
-//! The batch when something is wrong: with documents, with the configuration, with its connections. And its count of round
-//! trips, held against what a relay between it and the server saw.
+//! The batch with faults: in documents, in the configuration, in its connections. And its count of round trips,
+//! compared with that of a relay between it and the server.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -11,7 +11,7 @@ use crate::generate::{Orders, States, configured, figures, on_each, start};
 use crate::helper::{tollgate, wait_for};
 use crate::restart::TURN;
 
-/// So many orders that a batch is not done before it is harmed, also where the test has to wait for a core.
+/// Number of orders that keeps a batch from finishing before its fault, also where the test has to wait for a core.
 const FAR_FROM_DONE: u32 = 1_500;
 
 #[test]
@@ -276,7 +276,7 @@ fn the_round_trips_that_are_counted_are_those_that_a_relay_sees() {
     assert_eq!(seen[1] - seen[0], 10 * 5, "{seen:?}");
 }
 
-/// Passes on what a client and a server say, and counts how often the server said that it had answered all it was asked.
+/// Relays between a client and a server, and counts the times that the server reported all requests answered.
 struct Relay {
     url: String,
     turns: Arc<AtomicU64>,
@@ -320,7 +320,7 @@ impl Relay {
         relay
     }
 
-    /// Ends all connections, and takes none any more.
+    /// Ends all connections, and accepts no more.
     fn end(&self) {
         self.over.store(true, Ordering::SeqCst);
         let _ = TcpStream::connect(self.address);
@@ -330,7 +330,7 @@ impl Relay {
     }
 }
 
-/// The messages of a server, however they are cut: a letter, four bytes of length that count themselves, and the rest.
+/// The messages of a server, in pieces of any size: a letter, four bytes of length that count themselves, and the rest.
 #[derive(Default)]
 struct Messages {
     has_begun: bool,
@@ -340,7 +340,7 @@ struct Messages {
 }
 
 impl Messages {
-    /// How many times a piece says `ReadyForQuery`.
+    /// Number of `ReadyForQuery` messages in a piece.
     fn ready(&mut self, piece: &[u8]) -> u64 {
         let mut times = 0;
         for byte in piece {
@@ -363,7 +363,7 @@ impl Messages {
     }
 }
 
-/// Passes bytes on, each piece after `each` was told of it.
+/// Passes bytes on, each piece after a call of `each`.
 fn pass(mut from: TcpStream, mut to: TcpStream, mut each: impl FnMut(&[u8]) + Send + 'static) {
     std::thread::spawn(move || {
         let mut piece = [0; 16 * 1024];

@@ -1,4 +1,4 @@
-//! kill -9 under load, again and again on the same database: nothing that was acknowledged is lost, nothing is half.
+//! kill -9 under load, repeatedly on the same database: no acknowledged record is lost, no change set is half stored.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,7 +11,7 @@ use crate::helper::serving;
 use crate::ledger::Ledger;
 use crate::{Form, form};
 
-/// Clients that write at once.
+/// Number of concurrent writers.
 const CLIENTS: usize = 4;
 
 #[test]

@@ -1,4 +1,4 @@
-//! Requests that are too large are refused at once, and what is allowed does not pile up in memory.
+//! Requests that are too large are refused at once, and allowed ones do not accumulate in memory.
 
 use std::fmt::Write as _;
 
@@ -8,9 +8,9 @@ use crate::ledger::SERVICE;
 
 /// Memory that one process may take while 20,000 records arrive in one request.
 const MEMORY_BYTES_MAX: u64 = 60 << 20;
-/// Memory that one process may take while as much of an array arrives as is taken at all: the database is in memory.
+/// Memory limit of one process while the largest permitted array arrives: the database is in memory.
 const ENDLESS_MEMORY_BYTES_MAX: u64 = 240 << 20;
-/// What a refused giant may add to it.
+/// Limit of its memory growth by a refused oversized request.
 const GROWTH_BYTES_MAX: u64 = 8 << 20;
 
 #[test]

@@ -1,4 +1,4 @@
-//! The client's own book: what was acknowledged, what was sent and never answered, and whether the server has it.
+//! The client's own record: requests acknowledged, requests sent and never answered, and whether the server has them.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -24,10 +24,10 @@ struct Unit {
     fate: Fate,
 }
 
-/// What the client knows of a unit.
+/// The client's knowledge of a unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fate {
-    /// Success was answered.
+    /// The server reported success.
     Acknowledged,
     /// It was refused.
     Refused,
@@ -35,7 +35,7 @@ enum Fate {
     Unknown,
 }
 
-/// What is told of a run.
+/// The report on a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Account {
     pub(crate) acknowledged: u64,
@@ -47,7 +47,7 @@ pub(crate) struct Account {
     pub(crate) lost: u64,
     /// Records that the server has more than once.
     pub(crate) doubled: u64,
-    /// Change sets of which the server has some records and not all.
+    /// Change sets with some, but not all, of their records on the server.
     pub(crate) torn: u64,
     /// Records of units that were refused.
     pub(crate) refused_stored: u64,
@@ -131,19 +131,19 @@ impl Ledger {
 }
 
 impl Account {
-    /// Panics where the server broke its word.
+    /// Panics if records were lost, doubled, torn, or stored after a refusal.
     pub(crate) fn check(&self) {
         let broken = (self.lost, self.doubled, self.torn, self.refused_stored);
         assert_eq!(broken, (0, 0, 0, 0), "lost, doubled, torn, refused and yet stored: {self:?}");
     }
 }
 
-/// Whether the server says that it does not know itself: the database went away while it committed.
+/// Whether the server does not know the outcome itself: the database went away during the commit.
 fn is_in_doubt(answer: &Answer) -> bool {
     answer.status == 500 && answer.text().contains("InDoubt")
 }
 
-/// A record whose name says of which unit it is, and its place in it.
+/// A record whose name contains its unit and its place in it.
 fn record(unit: u64, place: u64) -> String {
     format!(
         r#"{{"stringField":"{unit}/{place}","largeStringField":"{:x<200}","booleanField":true,"integerField":{place}}}"#,

@@ -1,8 +1,8 @@
-//! What must not happen whatever happens: a lost record that was acknowledged, half a change set, a server that stays
-//! broken or grows without bound. Each test does the damage for real: kill -9, a full disk, a database that restarts.
+//! Events that must never happen: a lost record that was acknowledged, half a change set, a server that stays broken or
+//! grows without bound. Each test does real damage: kill -9, a full disk, a database that restarts.
 //!
 //! The short form runs with every `cargo test`; `TOLLGATE_RELIABILITY=full` runs the long one and prints its figures.
-//! What these tests deliberately do not do: look inside, or measure time.
+//! These tests do not look inside, or measure time.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking, its helpers too")]
 #![allow(clippy::print_stderr, reason = "figures of the long form, and what was skipped and why")]
@@ -23,7 +23,7 @@ mod ledger;
 mod restart;
 mod two_writers;
 
-/// How much damage is done.
+/// The amount of damage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
     /// With every `cargo test`.

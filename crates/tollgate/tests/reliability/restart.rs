@@ -1,4 +1,4 @@
-//! PostgreSQL goes away in mid-load and comes back: errors only while it is away, nothing lost, nothing doubled.
+//! PostgreSQL stops during a load and comes back: errors only while it is away, nothing lost, nothing doubled.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -11,7 +11,7 @@ use crate::kill::kill_again_and_again;
 use crate::ledger::{Ledger, SERVICE};
 use crate::{Form, form};
 
-/// Clients that write at once.
+/// Number of concurrent writers.
 const CLIENTS: u64 = 4;
 
 /// The tests share the server, and one restarts it: they take turns.

@@ -1,4 +1,4 @@
-//! Two gateways write the same file at once: both wait for each other, and no client ever hears of it.
+//! Two gateways write the same file at once: both wait for each other, without any client noticing.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -1,20 +1,20 @@
-//! Who knows whom: the arrows from file to file of each crate, and from its files to our other crates.
+//! Dependencies as arrows: from file to file of each crate, and from its files to our other crates.
 //!
 //! A name is followed through re-exports, renamings and globs to the file that defines it, so that a facade hides
-//! nothing. A module that is imported is no arrow by itself: what is then named through it is one.
+//! nothing. An imported module is no arrow by itself: a name used through it is one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::modules::{Binding, Modules, Segments, Tree, Written};
 
-/// A file that names what another file defines.
+/// An arrow: a file that names an item defined in another file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Arrow {
     pub(crate) from: String,
     /// A file, or the name of another crate of ours.
     pub(crate) to: String,
     pub(crate) line: usize,
-    /// As it is written there.
+    /// The name as written there.
     pub(crate) name: String,
 }
 
@@ -84,12 +84,12 @@ enum Target {
 
 struct Names<'a> {
     modules: &'a Modules,
-    /// What binaries call the library of their package.
+    /// Name of a package's library in its binaries.
     library: String,
 }
 
 impl Names<'_> {
-    /// What a path leads to from a module. One name may stand for several things (a module and a function).
+    /// The targets of a path from a module. One name may mean several things (a module and a function).
     fn follow(&self, module: usize, path: &[String], asked: &mut Vec<(usize, String)>) -> Vec<Target> {
         let first = match path[0].as_str() {
             "crate" => vec![Target::Module(self.root(module))],
@@ -167,7 +167,7 @@ impl Names<'_> {
         self.modules.all[module].parent.map_or(module, |parent| self.root(parent))
     }
 
-    /// The module that the whole file is, of one that stands within it.
+    /// The module of the whole file that contains a module.
     fn whole(&self, module: usize) -> usize {
         let all = &self.modules.all;
         let parent = all[module].parent.filter(|parent| all[*parent].file == all[module].file);

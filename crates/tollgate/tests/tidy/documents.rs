@@ -1,7 +1,7 @@
-//! Documents against what is there: the verbs, flags, names and numbers that they list, and where they point to.
+//! Documents against the code: the verbs, flags, names and numbers that they list, and their links.
 //!
-//! Both ways: what is there and not documented fails, and so does a row whose thing is gone. Whether a text is true
-//! beyond its names is not judged.
+//! Both ways: an undocumented thing fails, and so does a row whose thing is gone. Whether a text is true beyond its
+//! names is not judged.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::{Command, Output};
@@ -12,7 +12,7 @@ use tollgate_wire::query::rest::{OPERATORS, RESERVED};
 
 use super::{check, files, root, rust_files};
 
-/// The limits of a query in docs/odata.md, each with the constant that holds it.
+/// The limits of a query in docs/odata.md, each with its constant.
 const QUERY_LIMITS: &[(&str, &str)] = &[
     ("nesting of parentheses", "NESTING_MAX"),
     ("height of an expression", "HEIGHT_MAX"),
@@ -58,7 +58,7 @@ fn verbs(help: &str) -> Names {
     entries.filter_map(|line| line.split_whitespace().next().map(str::to_owned)).collect()
 }
 
-/// What stands between backticks.
+/// The texts between backticks.
 fn codes(text: &str) -> impl Iterator<Item = &str> {
     text.split('`').skip(1).step_by(2)
 }
@@ -93,7 +93,7 @@ fn names<'a>(names: impl IntoIterator<Item = &'a str>) -> Names {
     names.into_iter().map(str::to_owned).collect()
 }
 
-/// What is in one of the two only.
+/// The names that are in only one of the two.
 fn held_both_ways(document: &str, documented: &Names, there: &Names) -> Vec<String> {
     let missing = there.difference(documented).map(|name| format!("{document} says nothing of `{name}`"));
     let gone = documented.difference(there).map(|name| format!("{document} lists `{name}`, which is not there"));
@@ -179,7 +179,8 @@ fn documents_name_only_flags_that_exist() {
     check("a document promises what is not there", broken);
 }
 
-/// The code in a Markdown text, numbered from 1: fenced blocks whole, of other lines what stands between backticks.
+/// The code in a Markdown text, with line numbers from 1: whole fenced blocks, and texts between backticks of other
+/// lines.
 fn code_lines(text: &str) -> Vec<(usize, String)> {
     let (mut lines, mut fenced) = (Vec::new(), false);
     for (index, line) in text.lines().enumerate() {
@@ -217,7 +218,7 @@ fn every_quantity_of_thresholds_is_documented() {
     check("what a threshold may ask for", held_both_ways("docs/compare.md", &documented, &there));
 }
 
-/// A schema that tollgate prints, and what it defines.
+/// A schema that tollgate prints, with its definitions.
 fn schema(name: &str) -> serde_json::Value {
     serde_json::from_str(&printed(&["schema", name])).unwrap()
 }

@@ -1,4 +1,4 @@
-//! The floor plan of every crate as tables, and what breaks it: rooms in order, strangers, knots, crowds.
+//! The floor plan of every crate as tables, and the faults found: order of rooms, strangers, knots, crowds.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
@@ -9,8 +9,8 @@ use super::modules::Tree;
 
 /// A crate (`tollgate-lab`) or a folder of it (`tollgate-lab/kinds`), and its rooms from the ground up.
 ///
-/// A room is a file or a folder there. The crate's root stands above all; so does a folder's own file (`mod.rs`), unless
-/// the row says where it stands: `mod`. `*` stands for all rooms that are not named, on one floor.
+/// A room is a file or a folder there. The crate's root is above all; so is a folder's own file (`mod.rs`), unless the
+/// row contains `mod`. `*` stands for all rooms that are not named, on one floor.
 pub(crate) type Row<'a> = (&'a str, &'a [&'a str]);
 
 /// Arrows lead down only.
@@ -172,17 +172,17 @@ const STRANGERS: &[Row] = &[
     ("tollgate-lab/kinds", &["http", "listed"]),
 ];
 
-/// Places and all that they may name: of their crate and of our other crates. `*` stands for one name, and in what is
-/// allowed for the same name again; a place covers what is below it.
+/// Places and all that they may name, in their crate and in our other crates. `*` means one name, and among the
+/// permitted ones the same name again; a place covers everything below it.
 const ONLY: &[Row] = &[("tollgate-lab/kinds/*/page", &["tollgate-facts", "tollgate-page"])];
 
 /// Files that reach each other in a circle are read as one.
 pub(crate) const KNOT_MAX: usize = 8;
 
-/// What the eye takes in at once.
+/// Number of files that a reader takes in at once.
 const SIBLINGS_MAX: usize = 20;
 
-/// The crates as they stand in the repository.
+/// The crates of the repository.
 pub(crate) fn house() -> &'static [Crate] {
     static HOUSE: OnceLock<Vec<Crate>> = OnceLock::new();
     HOUSE.get_or_init(|| arrows::read(&super::rust_files().into_iter().collect::<Tree>()))
@@ -270,7 +270,7 @@ fn place(target: &str) -> String {
     place.strip_suffix("/mod").unwrap_or(place).to_owned()
 }
 
-/// What `*` stands for where the place lies in what the pattern names.
+/// The names that `*` matched, where the place is at or below the pattern; else `None`.
 fn matched(pattern: &str, place: &str) -> Option<Vec<String>> {
     let (pattern, place): (Vec<_>, Vec<_>) = (pattern.split('/').collect(), place.split('/').collect());
     let fits = pattern.len() <= place.len() && pattern.iter().zip(&place).all(|(want, is)| *want == "*" || want == is);
@@ -315,7 +315,7 @@ pub(crate) fn largest_knots(house: &[Crate]) -> BTreeMap<String, (usize, String)
     house.iter().map(largest).collect()
 }
 
-/// How many files and folders stand in each folder of shipped code.
+/// Number of files and folders in each folder of shipped code.
 pub(crate) fn siblings(house: &[Crate]) -> BTreeMap<String, (usize, String)> {
     let mut children: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for file in house.iter().flat_map(|of| &of.files) {
@@ -328,7 +328,7 @@ pub(crate) fn siblings(house: &[Crate]) -> BTreeMap<String, (usize, String)> {
     children.into_iter().map(|(folder, within)| (folder.to_owned(), (within.len(), String::new()))).collect()
 }
 
-/// What is more than its limit.
+/// The counts that exceed their limit.
 pub(crate) fn over(max: usize, counts: &BTreeMap<String, (usize, String)>) -> Vec<String> {
     let over = counts.iter().filter(|(_, (count, _))| *count > max);
     over.map(|(key, (count, detail))| format!("{key}: {count}, at most {max}{detail}")).collect()

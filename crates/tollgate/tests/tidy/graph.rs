@@ -1,8 +1,8 @@
-//! Knots of arrows: what reaches itself again, and which order breaks the fewest arrows.
+//! Knots of arrows: groups whose members reach each other, and the order that breaks the fewest arrows.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How many arrows lead from one thing to another.
+/// Number of arrows from one thing to another.
 pub(crate) type Weights = BTreeMap<(String, String), usize>;
 
 /// The sets of two and more that all reach each other, largest first (Tarjan, 1972).
@@ -51,8 +51,8 @@ pub(crate) fn knots(weights: &Weights) -> Vec<BTreeSet<String>> {
     found
 }
 
-/// An order from the ground up in which few arrows lead up: greedy (Eades, Lin and Smyth, 1993), then each moved to
-/// where it breaks least, until nothing gets better.
+/// An order from the ground up in which few arrows lead up: greedy (Eades, Lin and Smyth, 1993), then each moved to its
+/// best place, until nothing improves.
 pub(crate) fn order(nodes: &BTreeSet<String>, weights: &Weights) -> Vec<String> {
     let nodes: Vec<&String> = nodes.iter().collect();
     let weight = |from: usize, to: usize| {

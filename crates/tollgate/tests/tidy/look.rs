@@ -36,7 +36,7 @@ fn summary(of: &Crate, by_room: &Weights) -> String {
     )
 }
 
-/// All rooms of a crate; its root is none.
+/// All rooms of a crate, without its root.
 fn rooms_of(of: &Crate) -> BTreeSet<String> {
     let rooms = of.files.iter().filter_map(|file| room(&source(of), file).map(str::to_owned));
     rooms.filter(|room| room != "mod").collect()
@@ -46,7 +46,7 @@ fn source(of: &Crate) -> String {
     format!("crates/{}/src", of.name)
 }
 
-/// How many arrows from file to file lead from room to room.
+/// Number of arrows from file to file between each two rooms.
 fn by_room(of: &Crate) -> Weights {
     let mut weights = Weights::new();
     for (from, to) in by_file(of).into_keys() {

@@ -1,7 +1,7 @@
-//! The house rules as code: what reviewers would otherwise have to say again and again.
+//! The house rules as code, so that reviewers need not repeat them.
 //!
-//! It reads the text of the repository and nothing else. It deliberately does not judge style that rustfmt and clippy
-//! already judge, nor whether code is good.
+//! It reads the text of the repository and nothing else. It does not judge style, which rustfmt and clippy judge, or
+//! whether code is good.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -19,13 +19,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A file beyond this has more than one duty.
+/// Length limit of a file: a longer one has more than one duty.
 const FILE_LINES_MAX: usize = 600;
 
 /// Files that may be longer, each with its reason.
 const LONG_FILES: &[(&str, &str)] = &[];
 
-/// Which of our crates each may know: the walls of the map in ARCHITECTURE.md.
+/// Our crates that each crate may know: the walls of the map in ARCHITECTURE.md.
 const WALLS: &[(&str, &[&str])] = &[
     (
         "tollgate",
@@ -51,10 +51,10 @@ const WALLS: &[(&str, &[&str])] = &[
     ("tollgate-xml", &[]),
 ];
 
-/// What only the tests of a crate may know besides.
+/// Further crates that only the tests of a crate may know.
 const WALLS_OF_TESTS: &[(&str, &str)] = &[("tollgate-lab", "tollgate-report")];
 
-/// What the world outside of a computation is reached by.
+/// Names that reach the world outside a computation.
 const OUTSIDE: &[&str] = &[
     "tokio",
     "std::net",
@@ -68,7 +68,7 @@ const OUTSIDE: &[&str] = &[
     "stderr",
 ];
 
-/// What code outside the tests of a crate must not name, and why.
+/// Names that are banned outside the tests of a crate, and the reasons.
 const BANNED_IN: &[(&str, &[&str], &str)] = &[
     ("tollgate-wire", OUTSIDE, "formats do no input or output, and take the time as an argument"),
     ("tollgate-xml", OUTSIDE, "a library of XML does no input or output, and measures no time"),
@@ -133,7 +133,7 @@ const HOSTS: &[&str] = &[
 /// Ends of names that nobody can own (RFC 2606, RFC 6761).
 const HOST_ENDS: &[&str] = &[".example", ".example.com", ".example.org", ".invalid", ".test", ".localhost"];
 
-/// Files whose hosts are data: values of a column that nothing ever connects to.
+/// Files whose hosts are data: column values to which nothing connects.
 const HOSTS_AS_DATA: &[&str] = &["crates/tollgate-gateway/src/services/flights/network.rs"];
 
 fn root() -> PathBuf {
@@ -168,14 +168,14 @@ fn rust_files() -> Vec<(String, String)> {
     files().into_iter().filter(|(path, _)| path.ends_with(".rs")).collect()
 }
 
-/// The crate that a file belongs to, and whether the file is part of what ships.
+/// The crate that a file belongs to, and whether the file is shipped.
 fn crate_of(path: &str) -> Option<(&str, bool)> {
     let (name, rest) = path.strip_prefix("crates/")?.split_once('/')?;
     let shipped = rest.starts_with("src/") && !rest.ends_with("/tests.rs") && !rest.contains("/tests/");
     Some((name, shipped))
 }
 
-/// The lines of a file that ship, numbered from 1: tests stand last in a file, and comments name what they like.
+/// The shipped lines of a file, numbered from 1. Tests are last in a file, and comments may name anything.
 fn shipped_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     text.lines()
         .enumerate()
@@ -183,7 +183,7 @@ fn shipped_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
         .map(|(index, line)| (index + 1, line.split("//").next().unwrap_or_default()))
 }
 
-/// Whether `word` stands in `line` as a whole path or identifier.
+/// Whether `line` contains `word` as a whole path or identifier.
 fn names(line: &str, word: &str) -> bool {
     let part = |character: char| character.is_alphanumeric() || character == '_';
     line.match_indices(word).any(|(at, _)| {

@@ -1,7 +1,7 @@
-//! The modules of a crate: what each binds, and every path that its shipped code writes down.
+//! The modules of a crate: the names that each binds, and every path in its shipped code.
 //!
-//! It reads texts and no disk, follows no name (that is `arrows`), and knows no types: a method that is called leaves
-//! no path. What a macro is given is read as it stands, token by token.
+//! It reads texts and no disk, follows no name (that is `arrows`), and knows no types: a method call leaves no path.
+//! Macro input is read as it is, token by token.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -13,10 +13,10 @@ use syn::{Attribute, ImplItem, Item, Meta, UseTree, Visibility};
 /// Texts by their paths from the root of the repository.
 pub(crate) type Tree = BTreeMap<String, String>;
 
-/// What stands between `::`, in order.
+/// The parts between `::`, in order.
 pub(crate) type Segments = Vec<String>;
 
-/// What a name of a module stands for.
+/// The meaning of a name in a module.
 pub(crate) enum Binding {
     /// Defined in the module's own file.
     Item,
@@ -26,7 +26,7 @@ pub(crate) enum Binding {
     Import(Segments),
 }
 
-/// How a path is written down.
+/// The form of a path.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Written {
     /// `use`
@@ -42,12 +42,11 @@ pub(crate) struct Module {
     pub(crate) parent: Option<usize>,
     pub(crate) bound: HashMap<String, Vec<Binding>>,
     pub(crate) globs: Vec<Segments>,
-    /// Each path with the first line on which it stands.
+    /// Each path with its first line.
     pub(crate) paths: BTreeMap<(Segments, Written), usize>,
 }
 
-/// Every shipped module below the roots of a package (its library and its binaries); a parent stands before its
-/// children.
+/// Every shipped module below the roots of a package (its library and its binaries), parents before their children.
 pub(crate) struct Modules {
     pub(crate) all: Vec<Module>,
     /// The root of the library, which binaries name by the crate's name.
@@ -55,7 +54,7 @@ pub(crate) struct Modules {
 }
 
 impl Modules {
-    /// Reads what lies below `source` (`crates/NAME/src`).
+    /// Reads all modules below `source` (`crates/NAME/src`).
     pub(crate) fn read(tree: &Tree, source: &str) -> Self {
         let mut modules = Self { all: Vec::new(), library: None };
         for file in tree.keys().filter(|file| is_root(file, source)) {
@@ -96,12 +95,12 @@ fn is_root(file: &str, source: &str) -> bool {
     }
 }
 
-/// Reads one module; the modules that it declares are read on the way.
+/// Reads one module, and the modules that it declares.
 struct Reader<'a> {
     modules: &'a mut Modules,
     tree: &'a Tree,
     module: usize,
-    /// Where the files of this module's children stand.
+    /// The folder of this module's children.
     folder: String,
 }
 
@@ -170,7 +169,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The paths in what a macro or an attribute is given; `before` is what stands before a group of imports.
+    /// Reads the paths in the tokens of a macro or an attribute; `before` is the path before a group of imports.
     fn tokens(&mut self, tokens: TokenStream, before: &Segments) {
         let (mut path, mut line) = (Segments::new(), 0);
         // The last two marks before this token.

@@ -1,6 +1,6 @@
-//! One word, one meaning: a crate gives the name of a type to at most two, and what breaks it.
+//! One word, one meaning: a crate gives the name of a type to at most two, and names that break this.
 //!
-//! It counts what ships, wherever it stands in a file. Associated types are none: a trait names them.
+//! It counts shipped types, anywhere in a file. Associated types do not count: a trait names them.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +11,10 @@ use super::arrows::Crate;
 use super::floors::{house, over};
 use super::modules::{Tree, for_tests, head};
 
-/// A reader who meets a third one has to ask which is meant.
+/// Limit of types with the same name: for a third one, a reader has to ask which is meant.
 const SAME_NAME_MAX: usize = 2;
 
-/// Parts that every entry of a list has, by crate and name, and which list that is.
+/// Parts that every entry of a list has: crate, name, and the reason.
 const PARTS: &[Part] = &[
     ("tollgate", "Arguments", "each verb has its flags"),
     ("tollgate-gateway", "Table", "each table of the configuration, such as a mediator's, is read by its own file"),
@@ -64,7 +64,7 @@ fn defined(of: &Crate, tree: &Tree) -> Defined {
     defined
 }
 
-/// How many names of each crate stand for too many types, and where.
+/// Number of names in each crate that too many types have, and their places.
 pub(crate) fn shared(parts: &[Part], house: &[Crate], tree: &Tree) -> BTreeMap<String, (usize, String)> {
     let count = |of: &Crate| {
         let mut found = defined(of, tree);

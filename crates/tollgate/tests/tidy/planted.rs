@@ -1,4 +1,4 @@
-//! The floors tried on small houses that are made up here: what is planted must be found, and nothing else.
+//! The floors tested on small made-up houses: planted faults must be found, and nothing else.
 
 use std::collections::BTreeSet;
 
@@ -35,7 +35,7 @@ const HOUSE: &[(&str, &str)] = &[
     ("front/read.rs", ""),
 ];
 
-/// The house with some files in other words.
+/// The house with some files replaced.
 fn house(planted: &[(&str, &str)]) -> Vec<Crate> {
     read(&tree(planted))
 }

@@ -1,11 +1,11 @@
-//! Words that users read: phrases that nobody says, the number of a noun, one spelling of a unit, and sentences short
-//! enough to be read once.
+//! Words that users read: unidiomatic phrases, the number of a noun, one spelling of a unit, and sentences short enough
+//! to read once.
 //!
-//! It judges what ships and the documents. Dated reports and the changelog stay as they were written.
+//! It judges shipped sources and the documents. Dated reports and the changelog stay as they were written.
 
 use super::{check, crate_of, files};
 
-/// A phrase that is not written, and what is.
+/// A phrase to avoid, and its replacement.
 type Phrase = (&'static str, &'static str);
 
 const BANNED: &[Phrase] = &[
@@ -63,12 +63,12 @@ const COUNTED: &[&str] = &[
     "variants",
 ];
 
-/// Most words of a sentence in the first document that anybody reads …
+/// Maximum number of words of a sentence in the first document that anybody reads …
 const README_WORDS_MAX: usize = 25;
 /// … and in the others.
 const WORDS_MAX: usize = 40;
 
-/// What users read, by path: sources that ship, snapshots of what is printed, examples and documents.
+/// Whether users read a file, by path: shipped sources, snapshots of output, examples and documents.
 fn is_for_users(path: &str) -> bool {
     let is_of_then = path.starts_with("docs/reports/") || path.starts_with("docs/decisions/") || path == "CHANGELOG.md";
     let is_text = path.ends_with(".md") || path.starts_with("examples/");
@@ -85,19 +85,19 @@ fn lines(is_one: impl Fn(&str) -> bool) -> Vec<(String, String)> {
     read.flat_map(numbered).collect()
 }
 
-/// The phrases of a line that are not written.
+/// The phrases to avoid in a line.
 fn unwritten(line: &str) -> impl Iterator<Item = &'static Phrase> {
     BANNED.iter().filter(move |(phrase, _)| line.contains(phrase))
 }
 
-/// A noun of which there is one, and that stands in the plural.
+/// A plural noun after the number 1.
 fn plural(line: &str) -> Option<String> {
     let words: Vec<&str> = line.split(|c: char| !(c.is_alphanumeric() || ".,-_/%".contains(c))).collect();
     let is_wrong = |pair: &[&str]| pair[0] == "1" && COUNTED.contains(&pair[1].trim_end_matches(['.', ',']));
     words.windows(2).find(|pair| is_wrong(pair)).map(|pair| pair.join(" "))
 }
 
-/// A microsecond behind a number, a placeholder or a column's name that is spelled as code spells it.
+/// Whether a microsecond after a number, a placeholder or a column's name is spelled as in code.
 fn is_misspelled(line: &str) -> bool {
     let number = |before: &str| before.ends_with(|c: char| c.is_ascii_digit() || c == '}');
     line.match_indices(" us").any(|(at, _)| {
@@ -106,7 +106,7 @@ fn is_misspelled(line: &str) -> bool {
     })
 }
 
-/// The prose of a document: no code, tables, headings, and a list's points each by itself.
+/// The prose of a document, without code, tables and headings; each point of a list is separate.
 fn prose(text: &str) -> Vec<String> {
     let (mut paragraphs, mut is_code) = (vec![String::new()], false);
     for line in text.lines() {
@@ -127,7 +127,7 @@ fn prose(text: &str) -> Vec<String> {
     paragraphs
 }
 
-/// Its sentences; what stands behind a colon or a semicolon is one by itself.
+/// Its sentences; the part after a colon or a semicolon counts as one.
 fn sentences(paragraph: &str) -> Vec<String> {
     let mut found = vec![String::new()];
     for word in paragraph.split_whitespace() {
@@ -142,7 +142,7 @@ fn sentences(paragraph: &str) -> Vec<String> {
     found
 }
 
-/// Those with more words than so many.
+/// The sentences with more words than `most`.
 fn too_long(text: &str, most: usize) -> Vec<String> {
     let all = prose(text).into_iter().flat_map(|paragraph| sentences(&paragraph));
     let long = all.filter(|sentence| sentence.split_whitespace().count() > most);

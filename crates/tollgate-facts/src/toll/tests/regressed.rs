@@ -12,7 +12,7 @@ const SPREAD: f64 = 0.03;
 /// A toll of half as much again.
 const HALF_MORE: f64 = 1.5;
 
-/// A block: its log ratio, and by how much the variant had more of what is regressed on.
+/// A block: its log ratio, and the variant's excess of the regressor.
 type Block = (f64, f64);
 /// An interval of such blocks.
 type Of = fn(&[Block]) -> Interval;

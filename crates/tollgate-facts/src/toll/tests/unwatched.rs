@@ -3,7 +3,7 @@
 use super::*;
 use crate::results::Unwatched;
 
-/// What the toll on CPU time says where other programs use so much beside the variant, and so much beside the baseline.
+/// The verdict on CPU time where other programs use this much beside the variant and beside the baseline.
 fn found(beside: [f64; 2], factor: f64, seed: u64) -> (TollVerdict, String) {
     let mut noise = Noise::of(seed);
     let mut trials = synthetic(&mut noise, &["bare", "layered"], &[1.0, factor], 8);

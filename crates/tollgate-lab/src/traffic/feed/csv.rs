@@ -1,21 +1,20 @@
-//! Comma-separated values (RFC 4180): a first row of names, then rows of as many values. Quotes may hold commas, line ends
-//! and doubled quotes; lines end with LF or CRLF; a byte-order mark at the front is skipped.
+//! Comma-separated values (RFC 4180): a first row of names, then rows of as many values. Quoted values may contain
+//! commas, line ends and doubled quotes; lines end with LF or CRLF; a byte-order mark at the front is skipped.
 //!
-//! What it deliberately does not do: guess another separator, trim spaces, or take a row that is too short for a whole
-//! one.
+//! It does not guess another separator, trim spaces, or accept a row that is too short.
 
 /// Most columns of a file.
 pub const COLUMNS_MAX: usize = 256;
 /// Most rows of a file.
 pub const ROWS_MAX: usize = 10_000_000;
 
-/// A file's names and values.
+/// The names and values of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Table {
     /// Names of the columns.
     pub columns: Vec<String>,
     text: Vec<u8>,
-    /// Where each value ends in `text`, row by row.
+    /// The end of each value in `text`, row by row.
     ends: Vec<u32>,
 }
 
@@ -23,7 +22,7 @@ impl Table {
     /// Reads a file.
     ///
     /// # Errors
-    /// What is wrong with the first line that is not as it should be, and its number, from 1.
+    /// The fault of the first invalid line, with its number, from 1.
     pub fn parse(bytes: &[u8]) -> Result<Table, String> {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         if u32::try_from(bytes.len()).is_err() {
@@ -71,12 +70,12 @@ impl Table {
         Ok(table)
     }
 
-    /// How many rows of values there are.
+    /// The number of rows of values.
     pub fn rows(&self) -> usize {
         self.ends.len().checked_div(self.columns.len()).unwrap_or(0)
     }
 
-    /// The line, from 1, in which a row begins, counted from 0, in the file that was read; 0 if there is none such.
+    /// The line, from 1, in which a row (from 0) of this file begins; 0 if there is no such row.
     pub fn line(bytes: &[u8], row: usize) -> usize {
         let (mut reader, mut scratch) = (Reader { rest: bytes, line: 1 }, Table::default());
         for _ in 0..=row {
@@ -96,7 +95,7 @@ impl Table {
     }
 }
 
-/// What is wrong with a line.
+/// An error message about a line.
 fn wrong(line: usize, message: impl std::fmt::Display) -> String {
     format!("line {line}: {message}")
 }
@@ -107,7 +106,7 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Goes on behind so many bytes, and gives them.
+    /// Takes this many bytes off the front.
     fn take(&mut self, length: usize) -> &'a [u8] {
         let taken;
         (taken, self.rest) = self.rest.split_at(length);
@@ -115,8 +114,7 @@ impl<'a> Reader<'a> {
         taken
     }
 
-    /// Goes on to the next line, if this one is over. A line with nothing on it is no row; a single empty value stands in
-    /// quotes.
+    /// Goes on to the next line, if this one is over. An empty line is no row; a single empty value is quoted.
     fn takes_line_end(&mut self) -> bool {
         !self.take(line_end(self.rest)).is_empty()
     }
@@ -137,7 +135,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Up to a comma or the line's end.
+    /// Reads an unquoted value, up to a comma or the line's end.
     fn plain(&mut self, text: &mut Vec<u8>) -> Result<(), String> {
         let ends = |place: &usize| self.rest[*place] == b',' || line_end(&self.rest[*place..]) > 0;
         let value = self.take((0..self.rest.len()).find(ends).unwrap_or(self.rest.len()));
@@ -149,7 +147,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Up to the closing quote, which must be the value's end.
+    /// Reads up to the closing quote, which must be the value's end.
     fn quoted(&mut self, text: &mut Vec<u8>) -> Result<(), String> {
         let begun = self.line;
         loop {
@@ -168,7 +166,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Bytes of the line's end that stands here; 0 if none does.
+/// Length in bytes of the line end at the front; 0 if there is none.
 fn line_end(rest: &[u8]) -> usize {
     match rest {
         [b'\n', ..] => 1,

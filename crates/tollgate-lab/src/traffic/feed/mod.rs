@@ -1,7 +1,7 @@
-//! A feed: rows of values that make each request another one, and the order in which users take them.
+//! A feed: rows of values that vary each request, and the order in which users take them.
 //!
-//! Values are escaped once, before time counts: a request is then copied together and nothing else. What this
-//! deliberately does not do: read files, or know what a request is.
+//! Values are escaped once, before time counts: a request is then only copied together. This does not read files or
+//! know the form of a request.
 
 pub mod csv;
 pub mod template;
@@ -19,61 +19,61 @@ use super::model::Lane;
 use csv::Table;
 use template::Escape;
 
-/// Bytes of escaped values, at most.
+/// Maximum number of bytes of escaped values.
 pub const VALUES_BYTES_MAX: usize = 1 << 30;
 
-/// Rows of values, and how they are taken.
+/// Rows of values, and the order in which they are taken.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Feed {
     /// The rows.
     pub table: Arc<Table>,
-    /// In which order they are taken.
+    /// The order in which rows are taken.
     pub order: Order,
-    /// What comes behind the last one.
+    /// The continuation after the last row.
     pub end: FeedEnd,
-    /// Seed of what is drawn.
+    /// Seed of the random draws.
     pub seed: u64,
 }
 
-/// In which order rows are taken.
+/// The order in which rows are taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Order {
-    /// From the first to the last, by each user for itself. At a rate, where users are none of their own, as
+    /// From the first to the last, by each user for itself. At a rate, where users have no rows of their own, as
     /// [`Unique`](Order::Unique).
     #[default]
     InOrder,
-    /// Any of them, drawn for each request.
+    /// Any row, drawn at random for each request.
     Random,
-    /// From the first to the last, each by one request of all users.
+    /// From the first to the last, each by one request of any user.
     Unique,
 }
 
-/// What comes behind the last row.
+/// The continuation after the last row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FeedEnd {
     /// The first one.
     #[default]
     Again,
-    /// Nothing: whoever took it leaves.
+    /// Nothing: a user that finds no row leaves.
     Stop,
 }
 
-/// Values of some columns, each escaped in some ways.
+/// Values of some columns, each with one or more escapings.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Values {
     text: Vec<u8>,
-    /// For each column that is used, where its first row's value begins and each row's ends.
+    /// For each used column, the start of its first row's value and the end of each row's.
     columns: Vec<Vec<u32>>,
     known: BTreeMap<(usize, Escape), u32>,
 }
 
 impl Values {
-    /// The number under which a column of `table` is found, escaped like this; made when it is first asked for.
+    /// The number of a column of `table` in this escaping; made on first use.
     ///
     /// # Errors
-    /// More bytes than may be, or a value that `allowed` refuses.
+    /// Too many bytes, or a value that `allowed` refuses.
     pub(crate) fn column(
         &mut self,
         table: &Table,
@@ -99,7 +99,7 @@ impl Values {
     /// The same for a column that is written for each row.
     ///
     /// # Errors
-    /// More bytes than may be.
+    /// Too many bytes.
     pub(crate) fn made(&mut self, rows: usize, write: impl Fn(usize, &mut Vec<u8>)) -> Result<u32, String> {
         let mut ends = Vec::with_capacity(1 + rows);
         ends.push(self.text.len() as u32);
@@ -134,7 +134,7 @@ pub(crate) struct Way {
 }
 
 impl Way {
-    /// The way of the user with this number in this lane.
+    /// Makes the way of the user with this number in this lane.
     pub(crate) fn new(feed: &Feed, lane: Lane, user: usize) -> Way {
         let mut random = ChaCha8Rng::seed_from_u64(feed.seed);
         // Streams of one seed never overlap.
@@ -142,7 +142,7 @@ impl Way {
         Way { rows: feed.table.rows() as u64, order: feed.order, end: feed.end, lane, taken: 0, random }
     }
 
-    /// The next row; `None` behind the last one. `shared` counts the rows that the lane has taken.
+    /// The next row; `None` after the last one. `shared` counts the rows that the lane has taken.
     pub(crate) fn next(&mut self, shared: &Cell<u64>) -> Option<u32> {
         let place = match self.order {
             Order::Random => return Some(self.random.random_range(0..self.rows) as u32),

@@ -1,28 +1,27 @@
-//! Texts with places for a feed's values: `{{column}}`, or `{{column|json}}` where the escaping is to be another than the
-//! text's own.
+//! Texts with places for a feed's values: `{{column}}`, or `{{column|json}}` for an escaping other than the text's own.
 //!
-//! What it deliberately does not do: compute. A value goes in as it stands in the feed, escaped.
+//! It does not compute: a value goes in as it is in the feed, escaped.
 
 /// A piece of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Piece<'t> {
-    /// As it is.
+    /// Fixed text.
     Text(&'t str),
     /// A value of the feed.
     Value {
         /// The column's name.
         column: &'t str,
-        /// How the value is escaped, where the text says so.
+        /// The escaping of the value, if the text names one.
         escape: Option<Escape>,
-        /// Byte offset of the place in the text.
+        /// Byte offset of the placeholder in the text.
         position: usize,
     },
 }
 
-/// How a value is escaped.
+/// The escaping of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Escape {
-    /// Not at all.
+    /// None.
     Raw,
     /// As the content of a JSON string.
     Json,
@@ -32,12 +31,12 @@ pub enum Escape {
     Url,
 }
 
-/// What is wrong with a place, and where.
+/// A fault of a placeholder, and its position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TemplateError {
     /// Byte offset in the text.
     pub position: usize,
-    /// What is wrong.
+    /// The fault.
     pub message: String,
 }
 
@@ -46,10 +45,10 @@ const UNCLOSED: &str = "`{{` has no `}}` behind it";
 const ESCAPES: &[(&str, Escape)] =
     &[("raw", Escape::Raw), ("json", Escape::Json), ("xml", Escape::Xml), ("url", Escape::Url)];
 
-/// Takes a text apart, into its pieces in their order.
+/// Splits a text into its pieces, in their order.
 ///
 /// # Errors
-/// A place without an end, without a name, or with an escaping that there is none of.
+/// A placeholder without an end, without a name, or with an unknown escaping.
 pub fn parse(text: &str) -> Result<Vec<Piece<'_>>, TemplateError> {
     let (mut pieces, mut at) = (Vec::new(), 0);
     while let Some(open) = text[at..].find("{{").map(|found| at + found) {
@@ -86,13 +85,13 @@ pub fn parse(text: &str) -> Result<Vec<Piece<'_>>, TemplateError> {
 }
 
 impl Escape {
-    /// How values go into the body of a message with these fields.
+    /// The escaping of values in the body of a message with these fields.
     pub fn of_fields<'f>(mut fields: impl Iterator<Item = (&'f str, &'f str)>) -> Escape {
         let media_type = fields.find(|(name, _)| name.eq_ignore_ascii_case("content-type"));
         media_type.map_or(Escape::Raw, |(_, value)| Escape::of_media_type(value))
     }
 
-    /// How values go into a body of this media type.
+    /// The escaping of values in a body of this media type.
     pub fn of_media_type(media_type: &str) -> Escape {
         let essence = media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
         match essence.as_str() {

@@ -1,7 +1,7 @@
-//! Stages: how many users are there, or how often something begins, while a load lasts. Each stage leads evenly from one
-//! number to another.
+//! Stages: the number of users, or the rate of iterations, during a load. Each stage leads evenly from one number to
+//! another.
 //!
-//! What it deliberately does not do: ask, or know the time of day.
+//! It does not send requests, or know the time of day.
 
 mod parse;
 
@@ -9,9 +9,9 @@ use std::time::Duration;
 
 pub use tollgate_facts::results::StageUnit as Unit;
 
-/// Stages of a load, at most.
+/// Maximum number of stages of a load.
 pub const STAGES_MAX: usize = 32;
-/// How long all of them last together, at most.
+/// Maximum total duration of all stages.
 pub const LASTS_MAX: Duration = Duration::from_secs(6 * 3600);
 /// The highest rate.
 pub const RATE_MAX: f64 = 1e6;
@@ -23,7 +23,7 @@ pub const USERS_MAX: f64 = 20_000.0;
 pub struct Stages {
     unit: Unit,
     stages: Vec<Stage>,
-    /// Of each stage when it begins, in seconds, and how much was asked for until then: rate by time.
+    /// For each stage, its beginning in seconds, and the amount requested until then: rate by time.
     begins: Vec<(f64, f64)>,
 }
 
@@ -32,19 +32,19 @@ pub struct Stages {
 pub struct Stage {
     /// Its name.
     pub name: String,
-    /// What it begins with.
+    /// Value at its start.
     pub from: f64,
-    /// What it leads to.
+    /// Value at its end.
     pub to: f64,
-    /// How long it lasts.
+    /// Duration.
     pub lasts: Duration,
 }
 
 impl Stages {
-    /// These stages.
+    /// Makes stages of these.
     ///
     /// # Errors
-    /// What is beyond a limit, or that nothing is asked for.
+    /// The exceeded limit, or that nothing is requested.
     pub fn new(unit: Unit, stages: Vec<Stage>) -> Result<Stages, String> {
         let most = match unit {
             Unit::Users => USERS_MAX,
@@ -90,17 +90,17 @@ impl Stages {
         }
     }
 
-    /// What they count.
+    /// Unit that they count.
     pub fn unit(&self) -> Unit {
         self.unit
     }
 
-    /// The stages, each with when it begins in seconds.
+    /// The stages, each with its beginning in seconds.
     pub fn each(&self) -> impl Iterator<Item = (&Stage, f64)> {
         self.stages.iter().zip(&self.begins).map(|(stage, (at_s, _))| (stage, *at_s))
     }
 
-    /// How long all of them last.
+    /// Total duration of all stages.
     pub fn lasts(&self) -> Duration {
         self.stages.iter().map(|stage| stage.lasts).sum()
     }
@@ -110,13 +110,13 @@ impl Stages {
         self.stages.iter().map(|stage| stage.from.max(stage.to)).fold(0.0, f64::max)
     }
 
-    /// The position of the stage that is under way so long after the beginning; behind the end the last one.
+    /// The position of the stage at this time after the beginning; after the end, the last one.
     pub fn place(&self, after: Duration) -> usize {
         let after_s = after.as_secs_f64();
         self.begins.iter().rposition(|(at_s, _)| *at_s <= after_s).unwrap_or(0)
     }
 
-    /// The number so long after the beginning; nothing behind the end.
+    /// The number at this time after the beginning; 0 after the end.
     pub fn at(&self, after: Duration) -> f64 {
         if after >= self.lasts() {
             return 0.0;
@@ -126,7 +126,7 @@ impl Stages {
         self.stages[place].at(within_s)
     }
 
-    /// How much is asked for until then: of users, their time in seconds.
+    /// Total amount requested until then; for users, their time in seconds.
     pub fn count_until(&self, after: Duration) -> f64 {
         let after = after.min(self.lasts());
         let place = self.place(after);
@@ -134,7 +134,8 @@ impl Stages {
         count + self.stages[place].count_within(after.as_secs_f64() - at_s)
     }
 
-    /// When so much was asked for: the inverse of [`count_until`](Stages::count_until); absent where it never is.
+    /// The time at which this amount was requested: the inverse of [`count_until`](Stages::count_until); absent if
+    /// never.
     pub(crate) fn reaches(&self, count: f64) -> Option<Duration> {
         let place = self.begins.iter().rposition(|(_, before)| *before <= count)?;
         let (at_s, before) = self.begins[place];
@@ -147,9 +148,9 @@ impl Stages {
         is_reached.then(|| Duration::try_from_secs_f64(at_s + within_s).ok()).flatten()
     }
 
-    /// When, so long after the beginning or later, the user with this number, from 0, is there: at once while the number is
-    /// beyond the middle between those without and with it, so that in the mean as many are there as are asked for. Absent
-    /// if it does not come any more.
+    /// The time, this long after the beginning or later, at which the user with this number, from 0, arrives: when the
+    /// target passes the middle between without and with it, so that the mean number of users is the target. Absent if
+    /// it arrives no more.
     pub(crate) fn comes(&self, user: usize, after: Duration) -> Option<Duration> {
         let user = user as f64 + 0.5;
         if self.at(after) > user {

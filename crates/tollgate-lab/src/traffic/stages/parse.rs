@@ -1,4 +1,4 @@
-//! Stages as a command line has them: `10s:50,30s:50,10s:0`, each for how long and to which number; with `/s` behind the
+//! Stages on a command line: `10s:50,30s:50,10s:0`, each with its duration and final number; with `/s` after the
 //! numbers, rates.
 
 use std::str::FromStr;

@@ -4,10 +4,10 @@ use tollgate_page::blocks::{Block, Section};
 use tollgate_page::chart::escape;
 use tollgate_page::text::slug;
 
-/// A page with fewer sections is seen at once.
+/// A page with fewer sections needs no list of contents.
 const SECTIONS_MIN: usize = 3;
 
-/// An id for each section, made of its title's words: a link stays true as long as the title does.
+/// An id for each section, made from its title's words: a link works as long as the title stays.
 pub(super) fn ids(sections: &[Section]) -> Vec<String> {
     let mut ids: Vec<String> = Vec::with_capacity(sections.len());
     for section in sections {
@@ -20,7 +20,7 @@ pub(super) fn ids(sections: &[Section]) -> Vec<String> {
     ids
 }
 
-/// Links to the sections; empty where they are few.
+/// Links to the sections; empty if there are few.
 pub(super) fn list(sections: &[Section], ids: &[String]) -> String {
     if sections.len() < SECTIONS_MIN {
         return String::new();

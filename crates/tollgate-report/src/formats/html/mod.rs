@@ -1,8 +1,8 @@
 //! `report.html`: a page as one file that needs no network and no other file.
 //!
-//! Every picture has its table and its CSV beside it. All of it can be read without its script, which sorts and copies tables
-//! and names the points of charts. Its content security policy lets only this script and this style pass, by their hashes. It
-//! is written as well-formed XML, so that a test can hold it against a parser.
+//! Every picture has its table and its CSV beside it. All of it can be read without its script, which sorts and copies
+//! tables and names the points of charts. Its content security policy lets only this script and this style pass, by
+//! their hashes. It is written as well-formed XML, so that a test can parse it.
 
 mod contents;
 mod parts;
@@ -16,7 +16,7 @@ use tollgate_page::text::stopped;
 use tollgate_wire::csp;
 
 const STYLE: &str = include_str!("style.css");
-/// As a comment of the script the marks of XML let it hold `<` and `&`.
+/// Commented out for the script, the XML marks allow `<` and `&` in it.
 const SCRIPT: &str = concat!("//<![CDATA[\n", include_str!("script.js"), "//]]>");
 
 /// The page.
@@ -73,7 +73,7 @@ pub(crate) fn text(page: &Page, _: &RenderOptions) -> String {
     html
 }
 
-/// What a browser may do with the page.
+/// Limits what a browser may load and run for the page.
 fn content_security_policy() -> String {
     let [style, script] = [STYLE, SCRIPT].map(csp::source);
     format!("default-src 'none'; style-src '{style}'; script-src '{script}'; base-uri 'none'; form-action 'none'")

@@ -1,4 +1,4 @@
-//! Tables, figures and what can be taken along, as HTML.
+//! Tables, figures and downloads as HTML.
 
 use crate::formats::csv;
 use std::fmt::Write;
@@ -7,15 +7,15 @@ use tollgate_page::chart::{escape, key_class};
 use tollgate_page::words::terms;
 use tollgate_wire::url::encode_beside;
 
-/// Rows of a table that is written a second time, as CSV.
+/// Maximum number of rows of a table that is also written as CSV.
 const CSV_ROWS_MAX: usize = 100;
-/// Rows of a table that may be cut and that are seen at once.
+/// Number of rows of a long table that are visible at once.
 const ROWS_OPEN_MAX: usize = 12;
 
-/// Characters of a row's name that stand in one line.
+/// Characters of a row's name on one line.
 const NAME_CHARACTERS_MAX: usize = 34;
 
-/// A table under its title, with its file; the first column heads its row, what reads as numbers is set right.
+/// A table under its title, with its file. The first column is the row heading; numeric columns are aligned right.
 pub(super) fn table(table: &Table) -> String {
     let Some(most) = table.page_rows_max.filter(|_| table.rows.len() > ROWS_OPEN_MAX) else { return whole(table) };
     let (all, is_small) = (table.rows.len(), table.rows.len() <= CSV_ROWS_MAX);
@@ -38,7 +38,7 @@ fn whole(table: &Table) -> String {
     }
 }
 
-/// The terms in a table's heads with their meaning, for those who have no mouse to ask a head with.
+/// The terms in a table's headings with their meanings, for readers without a mouse to point at a heading.
 fn glossary(table: &Table) -> String {
     let known = table.columns.iter().filter_map(|column| Some((column.head.as_str(), terms::meaning(&column.head)?)));
     let entries: String = known
@@ -101,7 +101,7 @@ fn one(cell: &Cell, column: usize, class: &str, key: Option<usize>, rest: usize)
     format!("<{open}{class}{why}>{}{}{}</{close}>", swatch.unwrap_or_default(), escape(&cell.text), marks(&cell.marks))
 }
 
-/// The numbers of doubts, each a link to what it says. None is a tab stop: there may be fifty of them, and the list of
+/// The numbers of doubts, each linked to its text. None is a tab stop: there may be fifty of them, and the list of
 /// contents leads to all doubts.
 fn marks(numbers: &[usize]) -> String {
     let link = |number: &usize| format!("<a tabindex=\"-1\" href=\"#doubt-{number}\">{number}</a>");
@@ -115,7 +115,7 @@ fn is_toned(row: &TableRow) -> bool {
     row.tone != Tone::Plain || row.key.is_some()
 }
 
-/// The tag that opens a row.
+/// The opening tag of a row.
 fn open(tone: Tone) -> &'static str {
     match tone {
         Tone::Plain => "<tr>",
@@ -125,7 +125,7 @@ fn open(tone: Tone) -> &'static str {
     }
 }
 
-/// A figure: its heading, a sentence that says what to see, the pictures, and its data folded away.
+/// A figure: its heading, a sentence that explains it, the pictures, and its data folded away.
 pub(super) fn figure(figure: &Figure) -> String {
     let note = if figure.note.is_empty() { String::new() } else { format!("<p>{}</p>", escape(&figure.note)) };
     let pictures: String = figure.pictures.iter().map(picture).collect();
@@ -141,7 +141,7 @@ pub(super) fn figure(figure: &Figure) -> String {
     )
 }
 
-/// Pictures for wide and narrow screens, of which the style sheet shows one.
+/// Pictures for wide and narrow screens; the style sheet shows one of them.
 fn picture(picture: &Picture) -> String {
     let heading = picture.heading.as_ref().map(|text| format!("<h4>{}</h4>", escape(text))).unwrap_or_default();
     match &picture.narrow {
@@ -152,7 +152,7 @@ fn picture(picture: &Picture) -> String {
     }
 }
 
-/// A link that holds its file itself.
+/// A link that contains its file.
 fn download(table: &Table, text: &str) -> String {
     let Some(file) = &table.file else { return String::new() };
     let csv = csv::text(table.raw.as_deref().unwrap_or(table));
@@ -168,7 +168,7 @@ pub(super) fn list(class: &str, texts: &[String]) -> String {
     format!("<ul class=\"{class}\">{items}</ul>")
 }
 
-/// Escaped text in which no interval is broken over two lines.
+/// Escaped text that keeps each interval on one line.
 pub(super) fn unbroken(text: &str) -> String {
     let mut depth = 0_u32;
     let kept: String = text

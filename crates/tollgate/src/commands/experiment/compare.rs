@@ -1,6 +1,7 @@
-//! `tollgate compare RUN RUN…`: puts stored runs side by side. It measures nothing and changes nothing in their folders.
+//! `tollgate compare RUN RUN…`: puts stored runs side by side. It measures nothing and changes nothing in their
+//! folders.
 //!
-//! Deliberately not here: ratios and their intervals (the lab), and how they are shown (the lab's reporters).
+//! Ratios and their intervals (the lab), and their rendering (the lab's reporters) are not here.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -43,7 +44,7 @@ pub(crate) struct Arguments {
     pub(super) expected: Expected,
 }
 
-/// Puts the runs side by side.
+/// Compares the runs side by side.
 pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Failure> {
     let thresholds = arguments.expected.read()?;
     let runs = arguments.runs.iter().map(|run| stored::read(run)).collect::<Result<Vec<RunResult>, Failure>>()?;

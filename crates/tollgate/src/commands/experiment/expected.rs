@@ -1,6 +1,6 @@
-//! What `run` and `compare` share: thresholds on the command line, the file for a build server, and the exit code.
+//! Common parts of `run` and `compare`: thresholds on the command line, the file for a build server, and the exit code.
 //!
-//! Deliberately not here: reading and judging thresholds (the lab).
+//! Reading and judging thresholds is the lab's.
 
 use std::path::PathBuf;
 
@@ -24,7 +24,7 @@ pub(crate) struct Expected {
 }
 
 impl Expected {
-    /// The thresholds, read.
+    /// The thresholds, parsed.
     pub(super) fn read(&self) -> Result<Vec<Threshold>, Failure> {
         if self.thresholds.len() > THRESHOLDS_MAX {
             let count = self.thresholds.len();
@@ -34,12 +34,12 @@ impl Expected {
     }
 }
 
-/// A threshold that cannot be held against anything.
+/// A threshold that cannot be judged.
 pub(super) fn failure(error: &ThresholdError) -> Failure {
     Failure::usage(format_args!("--threshold: {error}"))
 }
 
-/// How a verb ends that has done everything else well.
+/// The exit code of a verb that has otherwise succeeded.
 pub(super) fn exit(results: &[ThresholdResult], otherwise: Exit) -> Exit {
     match threshold::worst(results) {
         Outcome::Holds => otherwise,

@@ -29,7 +29,7 @@ pub(crate) fn run(_: &Arguments, out: &mut dyn Write) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// The subjects that stand behind `--subjects`.
+/// Lists the subjects for `--subjects`.
 fn write_subjects(peers: &[Peer], out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "\nsubjects  for `tollgate run EXPERIMENT --subjects NAME,tollgate`")?;
     let names = peers.iter().map(|peer| peer.name.len()).chain([TOLLGATE.len()]);
@@ -46,7 +46,7 @@ fn write_subjects(peers: &[Peer], out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// The levels, by their titles where they have some.
+/// The levels, by their titles if they have any.
 pub(super) fn write_levels(experiment: &Experiment, levels: &[u64], out: &mut dyn Write) -> io::Result<()> {
     let factor = experiment.heading.factor.name;
     let named = &experiment.named_levels;
@@ -77,7 +77,7 @@ fn write(experiment: &Experiment, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// How a variant is loaded, where that is not the same for all of them.
+/// The load of a variant, where it is not the same for all of them.
 pub(super) fn model(experiment: &Experiment, variant: &Variant) -> String {
     if experiment.variants.iter().all(|variant| variant.model.is_none()) {
         return String::new();

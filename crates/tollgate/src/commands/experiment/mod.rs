@@ -1,6 +1,6 @@
-//! Verbs of experiments: run one, compare two addresses without one, say what it would do, list them, read stored ones again.
+//! Verbs of experiments: run one, compare two addresses without one, show its plan, list them, read stored ones again.
 //!
-//! Deliberately not here: how an experiment is conducted (the lab), how a result is rendered (the reports).
+//! Conducting an experiment is the lab's, rendering a result is the reports'.
 
 pub(crate) mod compare;
 mod expected;

@@ -1,4 +1,4 @@
-//! `tollgate plan`: what a run would do and how long it would take, without touching the network.
+//! `tollgate plan`: the trials of a run and their duration, without touching the network.
 
 use std::io::{self, Write};
 
@@ -90,7 +90,7 @@ fn write(experiment: &Experiment, plan: &Plan, subjects: &[(usize, &str)], out: 
     writeln!(out, "  duration  about {}", readable(plan.duration()))
 }
 
-/// How often what is ours is started.
+/// The number of starts of our own subjects.
 fn started(plan: &Plan, are_some_theirs: bool) -> String {
     let starts = if plan.starts == 1 { "1 start".to_owned() } else { format!("{} starts", plan.starts) };
     match (are_some_theirs, plan.subjects) {

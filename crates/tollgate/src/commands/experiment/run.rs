@@ -1,6 +1,6 @@
-//! `tollgate run`: hands the experiment to the lab, shows how it goes on, and prints what came out.
+//! `tollgate run`: passes the experiment to the lab, shows its progress, and prints the result.
 //!
-//! Deliberately not here: measuring (the lab) and rendering (the lab's reporters, from the stored result).
+//! Measuring (the lab) and rendering (the lab's reporters, from the stored result) are not here.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -73,7 +73,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Fa
     carried_out(options, &arguments.expected, None, (arguments.json, arguments.shown), out)
 }
 
-/// Runs what an experiment and its options come to, and prints what came out.
+/// Runs the experiment of these options, and prints the result.
 pub(super) fn carried_out(
     mut options: RunOptions,
     expected: &Expected,
@@ -118,7 +118,7 @@ pub(super) fn carried_out(
     ended(&outcome.result, outcome.ending)
 }
 
-/// Whether any figure of the run must not be read.
+/// Whether any figure of the run is refused.
 fn is_refused(result: &RunResult) -> bool {
     result.validity.iter().any(|doubt| doubt.verdict == Verdict::Refused)
         || result.tolls.iter().any(|toll| toll.verdict == TollVerdict::Refused)

@@ -1,4 +1,4 @@
-//! What of a command line may be stored: everything but the secrets in it.
+//! The part of a command line that may be stored: everything but the secrets in it.
 //!
 //! It works on the words as they were typed, so that a stored run can be repeated by copying its command line.
 
@@ -8,7 +8,7 @@ use tollgate_lab::secret::{HIDDEN, hide};
 const SECRET_FLAGS: &[&str] = &["--basic", "--body", "--json-body", "--form"];
 /// Flags whose value is a header field: the name is kept.
 const HEADER_FLAGS: &[&str] = &["--header"];
-/// The same as letters, which may stand behind others that have no value.
+/// The same as letters, which may follow others that have no value.
 const SECRET_LETTERS: &str = "ACP";
 const HEADER_LETTERS: &str = "H";
 const LETTERS_ALONE: &str = "liIkqrdS";
@@ -46,7 +46,7 @@ pub(crate) fn without_secrets(arguments: impl IntoIterator<Item = String>) -> Ve
     kept
 }
 
-/// What stands before the first letter of a word of letters whose value is a secret, that letter, and what stands behind it.
+/// Splits a word of letters at the first one whose value is a secret: the part before, that letter, and the part after.
 fn bundled(argument: &str) -> Option<(&str, char, &str)> {
     let letters = argument.strip_prefix('-').filter(|letters| !letters.starts_with('-'))?;
     let (at, letter) = letters.char_indices().find(|(_, letter)| !LETTERS_ALONE.contains(*letter))?;
@@ -54,7 +54,7 @@ fn bundled(argument: &str) -> Option<(&str, char, &str)> {
     is_secret.then(|| (&argument[..=at], letter, &letters[at + letter.len_utf8()..]))
 }
 
-/// A word without the secrets of the address that it may be, which need not say that it is one of http.
+/// A word without secrets, if it is a URL; the scheme may be missing.
 fn hidden_in(word: &str) -> String {
     const SCHEME: &str = "http://";
     match word.contains("://") || !word.contains('?') {

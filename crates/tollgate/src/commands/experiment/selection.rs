@@ -1,6 +1,6 @@
-//! What `run` and `plan` share: from the words on the command line to an experiment and how much of it.
+//! Common part of `run` and `plan`: from the words on the command line to an experiment and its amount.
 //!
-//! Deliberately not here: which variants and levels an experiment has; the lab knows, and says what it knows instead.
+//! The lab knows the variants and levels of an experiment, and names them in its errors.
 
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
@@ -137,7 +137,7 @@ pub(crate) struct Selection {
     pub(super) may_empty: Vec<String>,
 }
 
-/// The largest experiment file that is read; a file beyond it is not one.
+/// The largest experiment file that is read.
 const EXPERIMENT_BYTES_MAX: u64 = 1 << 20;
 
 /// Reads the experiment: a built-in one by its name, a user's by a file name that ends in `.toml`.
@@ -191,7 +191,7 @@ pub(super) fn serve_program() -> Result<PathBuf, Failure> {
     })
 }
 
-/// All that the lab needs to know; `plan` gives it no folder and no seed.
+/// All options for the lab; `plan` gives no folder and no seed.
 pub(crate) fn run_options(
     selection: &Selection,
     out: Option<PathBuf>,
@@ -245,7 +245,7 @@ pub(crate) fn run_options(
     })
 }
 
-/// Where the entities of a variant are.
+/// The place of the entities of a variant.
 fn detail(Assignment { name, value }: &Assignment<String>) -> Result<(String, Template), Failure> {
     let template = Template::parse(value).map_err(|error| Failure::usage(format_args!("--detail {name}: {error}")))?;
     let names_any = template.names().next().is_some();
@@ -254,7 +254,7 @@ fn detail(Assignment { name, value }: &Assignment<String>) -> Result<(String, Te
         .ok_or_else(|| Failure::usage(format_args!("--detail {name}: no property stands in braces, such as `{{id}}`")))
 }
 
-/// A kind of link; nothing is `none`, which is said as well. By this name it is no argument that may be left out.
+/// A kind of link, or `none`. Under this type name, clap does not treat it as an optional argument.
 type Link = Option<LinkMode>;
 
 /// A kind of link by its name.
@@ -265,7 +265,7 @@ fn link(name: &str) -> Result<Link, String> {
     }
 }
 
-/// Whose fault it was that nothing was measured.
+/// Turns an error without any measurement into a failure, by its cause.
 pub(crate) fn failure(error: RunError) -> Failure {
     match error {
         RunError::Usage(_) => Failure::usage(error),
@@ -274,7 +274,7 @@ pub(crate) fn failure(error: RunError) -> Failure {
 }
 
 impl Amount {
-    /// How much of it, of all variants and levels.
+    /// The amount, of all variants and levels.
     pub(super) fn plan(&self) -> PlanOptions {
         PlanOptions {
             extent: match (self.quick, self.full) {
@@ -289,7 +289,7 @@ impl Amount {
         }
     }
 
-    /// The experiment with the connections that are asked for.
+    /// The experiment with the requested lifetime of connections.
     pub(super) fn connected(&self, experiment: Experiment) -> Result<Experiment, Failure> {
         let Some(connections) = self.connections else { return Ok(experiment) };
         let on = experiment.on_connections(connections);

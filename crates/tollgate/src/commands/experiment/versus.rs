@@ -1,7 +1,7 @@
-//! `tollgate versus`: which is faster? Addresses or commands become an experiment without a file, and the first of them is
-//! what the others are held against.
+//! `tollgate versus`: which is faster? Addresses or commands become an experiment without a file; the first of them is
+//! the baseline of the others.
 //!
-//! Deliberately not here: measuring (the lab), and what is printed (`run` prints the same).
+//! Measuring (the lab) and printing (`run` prints the same) are not here.
 
 use std::fmt::Write as _;
 use std::io::Write;
@@ -35,10 +35,10 @@ The first is called a, the next b, and so on; a is what the others are held agai
 
 Exit codes: as of `tollgate run`.";
 
-/// More are no question any more.
+/// Maximum number of things that are compared.
 const THINGS_MAX: usize = 8;
 
-/// Flags that mean nothing to commands.
+/// Flags that have no meaning for commands.
 const OF_ADDRESSES: [&str; 6] = ["concurrency", "pids", "may_load", "Request", "Answers", "Tls"];
 
 /// Arguments of `versus`.
@@ -134,18 +134,18 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Fa
     run::carried_out(options, &arguments.expected, arguments.html.as_deref(), (arguments.json, arguments.shown), out)
 }
 
-/// What the n-th is called.
+/// The name of the n-th.
 fn name(place: usize) -> String {
     char::from(b'a' + place as u8).to_string()
 }
 
-/// A text as TOML and JSON write it alike.
+/// A text quoted for TOML and JSON alike.
 fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
 impl Arguments {
-    /// The file that the experiment would be.
+    /// The equivalent experiment file.
     fn text(&self) -> Result<String, Failure> {
         let kind = if self.command { "command" } else { "request" };
         let factor = if self.command { "argument" } else { "concurrency" };

@@ -1,4 +1,4 @@
-//! The processes on this machine whose CPU time and memory are measured, found by the addresses that are asked.
+//! The processes on this machine whose CPU time and memory are measured, found by the addresses that receive requests.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -10,8 +10,8 @@ use tollgate_net::http1::client::Target;
 
 use crate::failure::Failure;
 
-/// Adds the processes that listen where these variants lead, and reports them on stderr. A variant with a process of its
-/// own keeps it; `flag` names processes.
+/// Adds the processes that listen at these variants' addresses, and reports them on stderr. A variant with a process of
+/// its own keeps it; `flag` names processes.
 pub(super) fn watch_local(
     options: &mut RunOptions,
     asked: impl IntoIterator<Item = (String, String)>,

@@ -1,7 +1,7 @@
 //! `tollgate cert`: a development authority, and certificates for a server or a client, as files in PEM.
 //!
-//! Deliberately not here: how keys and certificates are made. What is there already is kept: an authority is used
-//! again, and no key is overwritten unless that is asked for.
+//! Making keys and certificates is not here. Existing files are kept: an authority is used again, and no key is
+//! overwritten unless requested.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -69,7 +69,7 @@ enum Kind {
     Rsa4096,
 }
 
-/// Who may read a file.
+/// The permitted readers of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Secrecy {
     Public,
@@ -79,7 +79,7 @@ enum Secrecy {
 /// Largest file of an authority that is read.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
-/// Makes what is asked for, and prints the files that it wrote.
+/// Makes the requested files, and prints their names.
 pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Failure> {
     let kind = match arguments.key {
         Kind::P256 => KeyKind::P256,
@@ -116,7 +116,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Fa
     Ok(Exit::Done)
 }
 
-/// The authority in the folder, made where there is none.
+/// The authority in the folder, made if there is none.
 fn authority(arguments: &Arguments, kind: KeyKind, out: &mut dyn Write) -> Result<Authority, Failure> {
     let (certificate, key) = (arguments.out.join("ca.pem"), arguments.out.join("ca.key"));
     match (certificate.exists(), key.exists()) {
@@ -136,7 +136,7 @@ fn authority(arguments: &Arguments, kind: KeyKind, out: &mut dyn Write) -> Resul
     }
 }
 
-/// A name as a file's: what is no letter, digit, dot, dash or at sign becomes a dash.
+/// A name as a file's: any character but a letter, digit, dot, underscore, dash or at sign becomes a dash.
 fn file_name(name: &str) -> String {
     let plain = |character: char| character.is_ascii_alphanumeric() || ".-_@".contains(character);
     name.chars().map(|character| if plain(character) { character } else { '-' }).collect()
@@ -149,7 +149,7 @@ fn read(path: &Path) -> Result<String, Failure> {
     Ok(text)
 }
 
-/// Writes a file beside its place and moves it there: nobody ever sees half of it, or a key that others may read.
+/// Writes a file beside its place and moves it there, so that nobody sees half of it, or a key that others may read.
 fn write(path: &Path, text: &str, secrecy: Secrecy, out: &mut dyn Write) -> Result<(), Failure> {
     let told = |error| refused(path, "written", &error);
     let mut beside = path.as_os_str().to_owned();

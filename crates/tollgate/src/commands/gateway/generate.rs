@@ -1,6 +1,6 @@
 //! `tollgate generate`: the gateway's batch, with its progress on stderr and its figures on stdout.
 //!
-//! Deliberately not here: the batch itself, and what a configuration may say of it.
+//! The batch itself and its configuration are not here.
 
 use std::cell::RefCell;
 use std::io::Write;
@@ -32,13 +32,13 @@ Exit codes: 0 no document waits any more, 1 the database or this machine failed,
 /// The largest configuration file that is read.
 const CONFIG_BYTES_MAX: u64 = 1 << 20;
 
-/// What names the database where the command line does not.
+/// The variable that names the database where the command line does not.
 const DATABASE_VARIABLE: &str = "TOLLGATE_DATABASE";
 
 /// Most documents of a sample.
 const SAMPLE_MAX: u64 = 10_000_000;
 
-/// Work processes by default: those of the published measurement of such a batch.
+/// Default number of work processes: that of the published measurement of such a batch.
 const PROCESSES: u32 = 6;
 
 /// Arguments of `generate`.
@@ -67,7 +67,7 @@ pub(crate) struct Arguments {
     pub(super) json: bool,
 }
 
-/// Generates.
+/// Runs the batch.
 pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Failure> {
     let generate = arguments.config.as_deref().map(read).transpose()?;
     // What clap would say, but for the value: it may hold a password.

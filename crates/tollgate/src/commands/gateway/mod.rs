@@ -1,6 +1,6 @@
-//! Verbs of the gateway: serve, generate, and what its configuration needs.
+//! Verbs of the gateway: serve, generate, and tools for its configuration.
 //!
-//! Deliberately not here: what they do (the gateway, and TLS of the net).
+//! Their work is the gateway's, and TLS is the net's.
 
 pub(crate) mod cert;
 pub(crate) mod generate;

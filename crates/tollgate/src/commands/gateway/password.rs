@@ -1,6 +1,6 @@
 //! `tollgate password`: a line of a users file, for a password that is read from stdin and never shown.
 //!
-//! Deliberately not here: how passwords are hashed, and what a line looks like (the gateway's users file).
+//! Hashing passwords and the format of a line are the gateway's (its users file).
 
 use std::io::{self, BufRead, IsTerminal, Read, Write};
 
@@ -46,7 +46,7 @@ fn unreadable(error: io::Error) -> Failure {
     Failure::failed(format_args!("cannot read the password: {error}"))
 }
 
-/// All that comes, without the end of its line. One byte too many is kept, so that the limit is told by whoever has it.
+/// The whole input without its line end. One byte too many is kept, so that the user of the limit reports it.
 fn piped(stdin: impl Read) -> io::Result<Vec<u8>> {
     let mut password = Vec::new();
     stdin.take(PASSWORD_BYTES_MAX as u64 + 3).read_to_end(&mut password)?;
@@ -54,7 +54,7 @@ fn piped(stdin: impl Read) -> io::Result<Vec<u8>> {
     Ok(password)
 }
 
-/// Asks somebody at a terminal, twice.
+/// Prompts at a terminal, twice.
 fn asked() -> Result<Vec<u8>, Failure> {
     let silence = Silence::begin().map_err(unreadable)?;
     let ask = |prompt: &str| -> io::Result<Vec<u8>> {
@@ -86,7 +86,7 @@ fn without_line_end(password: &mut Vec<u8>) {
     }
 }
 
-/// A terminal that shows nothing of what is typed, until this is dropped.
+/// A terminal that does not echo input, until this is dropped.
 struct Silence {
     before: Termios,
 }

@@ -1,6 +1,6 @@
-//! `tollgate serve`: reads the configuration, lays the flags over it, and runs the gateway until it is told to stop.
+//! `tollgate serve`: reads the configuration, applies the flags on top, and runs the gateway until it is stopped.
 //!
-//! Deliberately not here: what a configuration may say (the gateway refuses what is wrong, with file and line).
+//! The keys of a configuration are not here (the gateway refuses wrong ones, with file and line).
 
 use std::io::Write;
 use std::net::SocketAddr;
@@ -130,7 +130,7 @@ pub(super) enum Name {
     StockQuote,
 }
 
-/// The largest configuration file that is read; a file beyond it is not one.
+/// The largest configuration file that is read.
 const CONFIG_BYTES_MAX: u64 = 1 << 20;
 
 /// Serves until SIGTERM or SIGINT.
@@ -182,7 +182,7 @@ fn read(path: Option<&Path>) -> Result<Config, Failure> {
     Config::parse(&text, &path.display().to_string()).map_err(Failure::usage)
 }
 
-/// The flags come before what stands in the file.
+/// Applies the flags, which override the file.
 fn overlaid(mut config: Config, arguments: &Arguments) -> Result<Config, Failure> {
     if let Some(address) = arguments.listen {
         config.listen.addresses = vec![address];
@@ -252,7 +252,7 @@ fn database_service(url: &str, arguments: &Arguments) -> Result<Service, Failure
     Ok(service)
 }
 
-/// What clap would say, but for the value: it may hold a password.
+/// An error in clap's words, without the value: it may contain a password.
 fn refused(flag: &str, wrong: &str) -> Failure {
     Failure::usage(format_args!("{flag}: {wrong}"))
 }

@@ -1,7 +1,7 @@
-//! How far away the other end of a link is: as it was typed, or as a run of `distance` computed it for a name.
+//! The distance of a link's other end: as typed, or as a run of `distance` computed it for a name.
 //!
-//! Deliberately not here: how such distances are computed. Names have no delays of their own: what a virtual switch adds
-//! differs from machine to machine, and what it costs from batch to batch.
+//! Computing such distances is not here. Names have no fixed delays: the delay of a virtual switch differs from machine
+//! to machine, and its cost from batch to batch.
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! `tollgate link echo`: sends back what comes, until it is told to stop.
+//! `tollgate link echo`: sends received bytes back, until it is stopped.
 
 use std::io::Write;
 use std::net::SocketAddr;
@@ -19,7 +19,7 @@ pub(super) struct Arguments {
     listen: SocketAddr,
 }
 
-/// Sends back until SIGTERM or SIGINT.
+/// Sends received bytes back until SIGTERM or SIGINT.
 pub(super) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Failure> {
     let (tell, told) = channel();
     signals::on_stop(move || {

@@ -1,6 +1,6 @@
-//! The programs at the two ends of a line: started where they belong, watched, and stopped.
+//! The programs at the two ends of a line: started at their end, watched, and stopped.
 //!
-//! Deliberately not here: what the line is, and what its user is told.
+//! The line itself and the messages to its user are not here.
 
 use std::io;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -12,13 +12,13 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use tollgate_net::link::Door;
 
-/// The far program has so long to end when it is asked to.
+/// Time limit for the far program to end after a request to.
 const END_WITHIN: Duration = Duration::from_secs(5);
 
-/// What happens while programs run.
+/// An event while programs run.
 #[derive(Debug)]
 pub(super) enum Event {
-    /// The user wants an end.
+    /// The user stopped it.
     Stop,
     /// The near program has ended.
     NearEnded(io::Result<ExitStatus>),
@@ -29,16 +29,16 @@ pub(super) enum Event {
 /// A program at one end.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Program {
-    /// Its number while it runs; 0 before and afterwards.
+    /// Its process id while it runs; 0 before and afterwards.
     number: Arc<AtomicU32>,
 }
 
-/// Who is told of events, and hears them.
+/// Both ends of the channel of events.
 pub(super) fn events() -> (Sender<Event>, Receiver<Event>) {
     mpsc::channel()
 }
 
-/// What must not outlive us.
+/// The processes that must not outlive us.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Keeping {
     /// The program that we started.
@@ -47,7 +47,7 @@ enum Keeping {
     Group,
 }
 
-/// Ends a process group once we are gone, however we went: the kernel closes the pipe that it reads.
+/// Ends a process group once we are gone, for whatever reason: the kernel closes the pipe that it reads.
 #[derive(Debug)]
 struct Keeper(Child);
 
@@ -63,7 +63,7 @@ impl Keeper {
     }
 }
 
-/// The group has ended, and its number may be another's next.
+/// Ends the keeper alone: its group has ended, and the group's number may be reused.
 impl Drop for Keeper {
     fn drop(&mut self) {
         // Killed before its pipe is closed, so that it ends nobody; it is gone already only where somebody else did that.
@@ -81,8 +81,8 @@ impl Program {
         Program::start(door, command, move |ended| tell.send(Event::NearEnded(ended)).unwrap_or_default())
     }
 
-    /// Starts a line of shell at the far end, in a process group of its own, so that all of it can be stopped. What it
-    /// prints goes to our stderr: stdout is the near command's.
+    /// Starts a line of shell at the far end, in a process group of its own, so that all of it can be stopped. Its
+    /// output goes to our stderr: stdout is the near command's.
     pub(super) fn far(door: &Door, line: &str, tell: Sender<Event>) -> io::Result<Program> {
         use std::os::unix::process::CommandExt as _;
         let mut command = Command::new("sh");
@@ -157,7 +157,7 @@ mod tests {
 
     use super::*;
 
-    /// A shell and what it started, in a group of their own.
+    /// A shell and its child, in a group of their own.
     fn group() -> Child {
         Command::new("sh").args(["-c", "sleep 1000 & wait"]).process_group(0).spawn().unwrap()
     }

@@ -1,6 +1,6 @@
-//! `tollgate link`: a network's distance on one machine, and the proof that it is as long as was asked.
+//! `tollgate link`: a network's distance on one machine, and the proof that it is as long as requested.
 //!
-//! Deliberately not here: the delay line and its measurement, which are the network crate's.
+//! The delay line and its measurement are in the network crate.
 
 mod away;
 mod echo;
@@ -55,7 +55,7 @@ enum Action {
     Echo(echo::Arguments),
 }
 
-/// Does it.
+/// Does the action.
 pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Failure> {
     match &arguments.action {
         Action::Proxy(arguments) => proxy::run(arguments, out),
@@ -110,7 +110,7 @@ fn refused(error: SpecError) -> Failure {
     Failure::usage(error).hint(hint)
 }
 
-/// `HOST:PORT` as it was typed.
+/// `HOST:PORT`, as typed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Place {
     host: String,

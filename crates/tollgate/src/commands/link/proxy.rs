@@ -1,4 +1,4 @@
-//! `tollgate link proxy`: stands before a server as if it were far away, until it is told to stop.
+//! `tollgate link proxy`: makes a server appear far away, until it is stopped.
 
 use std::io::Write;
 use std::net::SocketAddr;
@@ -17,7 +17,7 @@ use crate::values::listening;
 const NOTES: &str = "\
 One line is printed as soon as it is ready: `listening ADDRESS`. The first SIGINT or SIGTERM ends listening and gives open connections 5 s to end, the second does not wait.";
 
-/// Open connections have so long to end by themselves.
+/// Time limit for open connections to end by themselves.
 const DRAIN_WITHIN: Duration = Duration::from_secs(5);
 
 /// Arguments of `link proxy`.
@@ -43,7 +43,7 @@ pub(super) struct Arguments {
     may_load: Vec<String>,
 }
 
-/// Stands there until SIGTERM or SIGINT.
+/// Serves until SIGTERM or SIGINT.
 pub(super) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Failure> {
     let spec = arguments.nature.spec(arguments.away.round_trip()?)?;
     let target = arguments.to.address(&arguments.may_load)?;

@@ -1,7 +1,7 @@
-//! `tollgate link tun`: two network namespaces and packets between them; a command runs at the near end, a server at the
-//! far one.
+//! `tollgate link tun`: two network namespaces and packets between them; a command runs at the near end, a server at
+//! the far one.
 //!
-//! Deliberately not here: the line, which is the network crate's, and how programs are started and stopped (`ends`).
+//! The line itself is in the network crate; programs are started and stopped in `ends`.
 
 use std::io::{self, ErrorKind, Write};
 use std::os::unix::process::ExitStatusExt as _;
@@ -30,11 +30,11 @@ Examples:
 
 The near end is 127.77.0.1, the far one 127.77.0.2; each has its own 127.0.0.1, its own ports and nothing else, so what serves at the far end has to listen at 127.77.0.2 or 0.0.0.0. Ends with the exit code of the command. Without a command it prints how to get in (`nsenter --net=FILE`) and runs until SIGINT or SIGTERM. Namespaces, devices and addresses go with it, however it ends.";
 
-/// The far server has so long to listen.
+/// Time limit for the far server to listen.
 const READY_WITHIN: Duration = Duration::from_secs(30);
-/// How often it is looked whether it does.
+/// Interval at which its listening is checked.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
-/// Exit code of a program that a signal has ended, as shells tell it.
+/// Base of the exit code of a program that a signal has ended, as in shells.
 const ENDED_BY_SIGNAL: i32 = 128;
 
 /// Arguments of `link tun`.
@@ -100,13 +100,13 @@ impl Packets {
         Ok(spec)
     }
 
-    /// Whether anything is asked that only packets have.
+    /// Whether any property of packets only is requested.
     pub(super) fn is_asked(&self) -> bool {
         self.loss > 0.0 || self.reorder > 0.0
     }
 }
 
-/// Why there is no line here: one line, and what does without.
+/// The reason that there is no line here: one message, and an alternative.
 pub(super) fn impossible(error: &io::Error) -> Failure {
     let failure = match error.kind() {
         ErrorKind::PermissionDenied | ErrorKind::Unsupported => {
@@ -117,7 +117,7 @@ pub(super) fn impossible(error: &io::Error) -> Failure {
     failure.hint("`tollgate link proxy` needs no rights, but shows no handshake, slow start or loss; where users may have namespaces, `unshare -Ur` before the command gives the rights")
 }
 
-/// Runs the command, or stands there until SIGTERM or SIGINT.
+/// Runs the command, or keeps the line until SIGTERM or SIGINT.
 pub(super) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Failure> {
     let spec = arguments.packets.spec(arguments.nature.spec(arguments.away.round_trip()?)?)?;
     let target = arguments.to.as_ref().map(|to| to.address(&arguments.may_load)).transpose()?;
@@ -165,7 +165,7 @@ pub(super) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Fa
     ended
 }
 
-/// The same port of the far end leads to `target`, which is where we are.
+/// Forwards the same port of the far end to `target`, which is reached from here.
 fn lead_on(line: &Tun, target: std::net::SocketAddr) -> Result<Link, Failure> {
     let address = std::net::SocketAddr::from((Side::Far.address(), target.port()));
     let listening = line.door(Side::Far).within(|| listen(&ListenOptions::new(address)));
@@ -176,7 +176,7 @@ fn lead_on(line: &Tun, target: std::net::SocketAddr) -> Result<Link, Failure> {
     led.map_err(|error| Failure::failed(format_args!("cannot listen at the far end's {address}: {error}")))
 }
 
-/// Waits for the far server; an exit where the user did not want to.
+/// Waits for the far server; returns an exit code if the user stopped it.
 fn wait_until_ready(line: &Tun, port: u16, told: &Receiver<Event>) -> Result<Option<Exit>, Failure> {
     let (door, address) = (line.door(Side::Far), Side::Far.address());
     let deadline = Instant::now() + READY_WITHIN;
@@ -206,7 +206,7 @@ fn wait_until_ready(line: &Tun, port: u16, told: &Receiver<Event>) -> Result<Opt
     }
 }
 
-/// Waits for the end of the command, or of the far one where there is none near, or for the user's wish.
+/// Waits for the end of the command (of the far one if there is none near) or for a stop by the user.
 fn watch(near: Option<&Program>, told: &Receiver<Event>) -> Result<Exit, Failure> {
     loop {
         // Senders live in the signal handler, which is never dropped.

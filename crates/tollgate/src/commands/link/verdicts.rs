@@ -1,6 +1,6 @@
-//! What `link verify` found: a line of a table each, and the same as JSON.
+//! The findings of `link verify`: a table row each, and the same as JSON.
 //!
-//! Deliberately not here: how it was measured, and what is judged how.
+//! Measuring and judging are not here.
 
 use std::fmt;
 use std::time::Duration;
@@ -19,17 +19,17 @@ pub(super) struct Verdicts {
 #[derive(Debug, Serialize)]
 pub(super) struct ModeVerdict {
     mode: &'static str,
-    /// Why it could not be measured.
+    /// The reason that it could not be measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) unavailable: Option<String>,
-    /// What was asked and what came.
+    /// The requested and the measured values.
     pub(super) links: Vec<LinkVerdict>,
-    /// From which round trip on it is accurate.
+    /// The shortest round trip that is accurate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) accuracy: Option<AccuracyVerdict>,
 }
 
-/// One round trip that was asked.
+/// The verdict on one requested round trip.
 #[derive(Debug, Serialize)]
 pub(super) struct LinkVerdict {
     asked_us: f64,
@@ -40,14 +40,14 @@ pub(super) struct LinkVerdict {
     samples: usize,
     asked_bytes_per_s: Option<u64>,
     bytes_per_s: Option<f64>,
-    /// What only packets have.
+    /// Properties of packets only.
     #[serde(flatten)]
     packets: Option<PacketVerdict>,
-    /// What is not kept, in words; empty where all is.
+    /// Properties that are not kept, in words; empty if all are.
     not_kept: Vec<&'static str>,
 }
 
-/// What only packets have.
+/// Properties of packets only.
 #[derive(Debug, Serialize)]
 struct PacketVerdict {
     handshake_us: f64,
@@ -62,7 +62,7 @@ struct PacketVerdict {
     lateness_p99_us: f64,
 }
 
-/// How accurate short round trips are.
+/// The accuracy of short round trips.
 #[derive(Debug, Serialize)]
 pub(super) struct AccuracyVerdict {
     without_delay_us: f64,
@@ -77,7 +77,7 @@ struct AddedVerdict {
 }
 
 impl Verdicts {
-    /// Whether everything is kept.
+    /// Whether all properties are kept.
     pub(super) fn is_kept(&self) -> bool {
         self.modes.iter().flat_map(|mode| &mode.links).all(|link| link.not_kept.is_empty())
     }
@@ -92,7 +92,7 @@ impl ModeVerdict {
         self.mode.parse().expect("it was written from a mode")
     }
 
-    /// What the kind is, and the names of its columns.
+    /// The kind of link, and the names of its columns.
     pub(super) fn heading(&self) -> String {
         let mode = self.mode();
         let packets = match mode {
@@ -105,7 +105,7 @@ impl ModeVerdict {
         )
     }
 
-    /// From when on it is accurate.
+    /// The shortest accurate round trip, in words.
     pub(super) fn least_in_words(&self) -> String {
         let Some(accuracy) = &self.accuracy else { return String::new() };
         let (mode, without_us) = (self.mode, accuracy.without_delay_us);
@@ -120,7 +120,7 @@ impl ModeVerdict {
 }
 
 impl LinkVerdict {
-    /// Of a proxy.
+    /// The verdict on a proxy.
     pub(super) fn of_proxy(verified: &Verified) -> LinkVerdict {
         let mut not_kept = Vec::new();
         if !verified.keeps_its_round_trip() {
@@ -143,7 +143,7 @@ impl LinkVerdict {
         }
     }
 
-    /// Of a line of packets.
+    /// The verdict on a line of packets.
     pub(super) fn of_tun(verified: &TunVerified) -> LinkVerdict {
         let mut link = LinkVerdict::of_proxy(&verified.stream);
         let judged = [

@@ -1,7 +1,7 @@
-//! `tollgate link verify`: what was asked of a link and what came, with a verdict each, for both kinds of link.
+//! `tollgate link verify`: the requested and the measured properties of a link, with a verdict each, for both kinds of
+//! link.
 //!
-//! Deliberately not here: the measuring and the bounds of the verdicts, which stand in the network crate; how it is
-//! printed (`verdicts`).
+//! Measuring and the bounds of the verdicts are in the network crate; printing is in `verdicts`.
 
 use std::io::{self, ErrorKind, Write};
 use std::time::Duration;
@@ -149,7 +149,7 @@ impl Arguments {
         if self.quick { Effort::Short } else { Effort::Whole }
     }
 
-    /// Where tables go: nowhere where JSON is wanted.
+    /// The output of tables: none where JSON is requested.
     fn table<'a>(&self, out: &'a mut dyn Write) -> Box<dyn Write + 'a> {
         if self.json { Box::new(io::sink()) } else { Box::new(out) }
     }

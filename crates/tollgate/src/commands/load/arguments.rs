@@ -1,6 +1,6 @@
-//! The flags of `tollgate load`: every letter of ApacheBench, and in words what it cannot do.
+//! The flags of `tollgate load`: every letter of ApacheBench, and words for features that ab lacks.
 //!
-//! Deliberately not here: what they come to; see [`super::asked`].
+//! For the resulting load, see [`super::asked`].
 
 use std::convert::Infallible;
 use std::net::IpAddr;
@@ -321,7 +321,7 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    /// Whether ApacheBench's text is printed; letters that change it ask for it.
+    /// Whether ApacheBench's text is printed; letters that change it imply it.
     pub(super) fn is_abs(&self) -> bool {
         self.ab || self.no_percentages || self.no_deviation
     }

@@ -1,6 +1,6 @@
-//! From the flags of `tollgate load` to what the lab is asked for: files are read, and what contradicts itself is refused.
+//! From the flags of `tollgate load` to the lab's load: reads files, and refuses contradictions.
 //!
-//! Deliberately not here: what can be known wrong only by the lab, such as a place in a body that no column fills.
+//! Faults that only the lab can find are not here, such as a placeholder in a body that no column fills.
 
 use std::net::{IpAddr, SocketAddr};
 use std::num::NonZeroUsize;
@@ -27,16 +27,16 @@ use crate::commands::asking::{Fed, PLAIN, read};
 use crate::failure::Failure;
 use crate::values::Credentials;
 
-/// Users at a rate, unless said otherwise.
+/// Default number of users at a rate.
 const USERS_AT_A_RATE: usize = 1000;
-/// The largest feed.
+/// Size limit of a feed.
 const FEED_BYTES_MAX: u64 = 1 << 30;
-/// Requests that are kept by themselves for -g and JTL.
+/// Maximum number of requests that are logged one by one, for -g and JTL.
 const LOG_REQUESTS_MAX: usize = 1_000_000;
 /// Content type of the parts of a batch.
 const PART: &str = "application/json";
 
-/// What the lab is to do.
+/// The load for the lab.
 pub(super) fn quick_load(arguments: &Arguments) -> Result<QuickLoad, Failure> {
     let request = &arguments.request;
     if arguments.soap.is_some() && !request.has_body() {
@@ -193,14 +193,14 @@ fn via(arguments: &Arguments) -> Result<Option<Via>, Failure> {
     Ok(Some(Via::Address(place.address)))
 }
 
-/// Where connections go, as `--resolve` has it.
+/// The destination of connections, as in `--resolve`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Place {
     host: String,
     address: SocketAddr,
 }
 
-/// `host:port:address`, as curl has it, of which host and port are those of the URL.
+/// `host:port:address`, as in curl; host and port are those of the URL.
 impl FromStr for Place {
     type Err = String;
 

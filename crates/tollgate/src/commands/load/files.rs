@@ -1,6 +1,6 @@
 //! The files that `tollgate load` writes at the end, open from the beginning.
 //!
-//! Deliberately not here: what stands in them; the lab and the report write them.
+//! Their content is written by the lab and the report.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -12,7 +12,7 @@ use tollgate_lab::single::{Quick, export};
 use super::arguments::Arguments;
 use crate::failure::Failure;
 
-/// Writes what was found in one form.
+/// Writes the result in one format.
 type Writer = fn(&Quick, &mut dyn Write) -> io::Result<()>;
 
 /// Formats of `--export`.
@@ -57,7 +57,7 @@ pub(super) struct Files<'a> {
 }
 
 impl<'a> Files<'a> {
-    /// Creates them, before anything is asked: nobody wants to load for an hour and then read that a folder is missing.
+    /// Creates them, before any request: nobody wants to load for an hour and then read that a folder is missing.
     pub(super) fn create(arguments: &'a Arguments) -> Result<Files<'a>, Failure> {
         let html: Writer = |quick, out| out.write_all(tollgate_report::load_page(&quick.result).as_bytes());
         let asked: [(&Option<_>, Writer); 4] = [

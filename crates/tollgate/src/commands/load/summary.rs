@@ -1,8 +1,8 @@
 //! The default text of `tollgate load`: the answer first, in at most 15 lines.
 //!
-//! It shows what decides: throughput, percentiles with their intervals, failures in the server's own words, and the doubts
-//! that change how a figure is read. Deliberately not here: ApacheBench's text (`--ab`, see [`super::text`]) and all figures
-//! (`--json`).
+//! It shows the decisive figures: throughput, percentiles with their intervals, failures in the server's own words, and
+//! the doubts that change the meaning of a figure. ApacheBench's text (`--ab`, see [`super::text`]) and all figures
+//! (`--json`) are not here.
 
 use std::io::{self, Write};
 
@@ -12,22 +12,22 @@ use tollgate_facts::results::{Arrivals, Outcome, ThresholdResult, Verdict};
 use super::text;
 use crate::readable::{three_digits, whole};
 
-/// Lines of a load without stages and thresholds.
+/// Maximum number of lines for a load without stages and thresholds.
 const LINES_MAX: usize = 15;
-/// Classes of failures that are shown, the most frequent first.
+/// Number of classes of failures that are shown, the most frequent first.
 const CLASSES_MAX: usize = 2;
-/// Percentiles that are shown where there are enough requests, and whether they are shown as missing where not.
+/// Percentiles that are shown with enough requests, and whether a missing one is shown.
 const PERCENTILES: [(f64, &str, bool); 4] =
     [(50.0, "p50", true), (95.0, "p95", true), (99.0, "p99", true), (99.9, "p99.9", false)];
-/// Rules that the text says in its own words: a missing percentile, and the hint at `--expect-body`.
+/// Rules that the text words itself: a missing percentile, and the hint at `--expect-body`.
 const SAID_OTHERWISE: [&str; 2] = ["samples", "content"];
 
-/// Rules about the machine, which change nothing that is read of a few requests.
+/// Rules about the machine, which do not affect the figures of a few requests.
 const OF_MACHINE: [&str; 5] = ["client-saturation", "run-queue", "stalls", "joint", "steal"];
-/// From so many requests on throughput is read.
+/// Minimum number of requests for a valid throughput.
 const REQUESTS_MIN: u64 = 30;
 
-/// Writes what was found.
+/// Writes the result.
 pub(super) fn write(result: &QuickResult, out: &mut dyn Write) -> io::Result<()> {
     let mut lines = vec![headline(result), asked(result)];
     if result.requests > 0 {
@@ -78,7 +78,7 @@ fn headline(result: &QuickResult) -> String {
     format!("{partial}{rate} requests/s: {} {answers} in {seconds} s from {url}, {failed}", whole(valid))
 }
 
-/// How it was asked.
+/// The form of the load.
 fn asked(result: &QuickResult) -> String {
     let who = match &result.offered {
         Some(Offered { rate_per_second, arrivals, seed, intended, unsent, .. }) => {
@@ -142,7 +142,7 @@ fn transfer(result: &QuickResult) -> String {
     row("bytes", &format!("{received}/s received, {sent}/s sent"))
 }
 
-/// Failures by class, each with the first failed answer's own words.
+/// Failures by class, each with the text of the first failed response.
 fn failures(result: &QuickResult) -> Vec<String> {
     let mut classes: Vec<(&String, u64)> = result.errors.iter().map(|(class, count)| (class, *count)).collect();
     classes.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
@@ -159,8 +159,8 @@ fn failures(result: &QuickResult) -> Vec<String> {
     lines
 }
 
-/// What refuses the figures or changes how they are read, in at most so many lines. Where nothing was answered the
-/// failures say all.
+/// Doubts that refuse the figures or change their meaning, in at most `lines_max` lines. Where nothing was answered,
+/// the failures say all.
 fn doubts(result: &QuickResult, lines_max: usize) -> Vec<String> {
     if result.requests == 0 {
         return Vec::new();
@@ -190,7 +190,7 @@ fn doubt(mark: &Mark) -> String {
     row(label, &format!("{}; {}", mark.reason, mark.remedy))
 }
 
-/// What was expected and what decided.
+/// A threshold and the figure that decided it.
 fn threshold(result: &ThresholdResult) -> String {
     let finding = result.findings.first();
     let unit = finding.map_or("", |finding| finding.unit.as_str());

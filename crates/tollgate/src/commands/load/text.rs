@@ -1,7 +1,7 @@
-//! The text of `tollgate load --ab`: what ab prints, in its words and its order, and behind it what ab leaves out.
+//! The text of `tollgate load --ab`: ab's text, in its words and its order, then the figures that ab leaves out.
 //!
-//! Labels, columns and units are ab's, so that what reads ab reads this; times have decimals where ab rounds to whole
-//! milliseconds. Deliberately not here: what the figures are; the lab finds them.
+//! Labels, columns and units are ab's, so that parsers of ab's text read this; times have decimals where ab rounds to
+//! whole milliseconds. The figures are computed by the lab.
 
 use std::io::{self, Write};
 
@@ -10,30 +10,30 @@ use tollgate_facts::results::{Arrivals, FirstRequest, Percentiles, Verdict, With
 
 use super::arguments::Arguments;
 
-/// The last percentage of ab's table before that of all.
+/// The last percentage of ab's table before 100 %.
 const AB_PERCENT_MAX: f64 = 99.0;
-/// Intervals of percentages on a line.
+/// Number of intervals on a line.
 const INTERVALS_A_LINE: usize = 4;
 
-/// What of the text was asked for.
+/// Options of the text.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Layout {
-    /// Bodies were sent.
+    /// Whether bodies were sent.
     with_bodies: bool,
-    /// With PUT.
+    /// Whether the method is PUT.
     with_put: bool,
-    /// Connections are kept.
+    /// Whether connections are kept.
     keep_alive: bool,
-    /// Answers may have any length.
+    /// Whether responses may have any length.
     any_length: bool,
-    /// Without the table of percentages (-d).
+    /// Whether the table of percentages is left out (-d).
     no_percentages: bool,
-    /// Without median and deviation (-S).
+    /// Whether median and deviation are left out (-S).
     no_deviation: bool,
 }
 
 impl Layout {
-    /// As the flags say.
+    /// The layout that the flags request.
     pub(super) fn of(arguments: &Arguments) -> Layout {
         Layout {
             with_bodies: arguments.request.has_body(),
@@ -46,7 +46,7 @@ impl Layout {
     }
 }
 
-/// Writes what was found.
+/// Writes the result.
 pub(super) fn write(result: &QuickResult, layout: &Layout, out: &mut dyn Write) -> io::Result<()> {
     subject(result, layout, out)?;
     totals(result, layout, out)?;
@@ -69,7 +69,7 @@ pub(super) fn write(result: &QuickResult, layout: &Layout, out: &mut dyn Write) 
     validity(result, out)
 }
 
-/// What was loaded.
+/// The loaded server.
 fn subject(result: &QuickResult, layout: &Layout, out: &mut dyn Write) -> io::Result<()> {
     let subject = &result.subject;
     writeln!(out, "Server Software:        {}", subject.software)?;
@@ -85,7 +85,7 @@ fn subject(result: &QuickResult, layout: &Layout, out: &mut dyn Write) -> io::Re
     }
 }
 
-/// Requests, bytes, and both by time.
+/// Requests, bytes, and their rates.
 fn totals(result: &QuickResult, layout: &Layout, out: &mut dyn Write) -> io::Result<()> {
     let failed: u64 = result.errors.values().sum();
     let (seconds, ended) = (result.duration_ms / 1e3, result.requests + failed);
@@ -138,13 +138,13 @@ fn totals(result: &QuickResult, layout: &Layout, out: &mut dyn Write) -> io::Res
     Ok(())
 }
 
-/// Whether a failure of this class happened before a connection stood.
+/// Whether a failure of this class happened before a connection was established.
 fn is_of_connecting(class: &str) -> bool {
     class.starts_with("connect-")
         || ["resolve-failed", "tls", "ports-exhausted", "descriptors-exhausted"].contains(&class)
 }
 
-/// Where the time of valid answers went; of none there is no time.
+/// The breakdown of the time of valid responses; none without any.
 fn connection_times(times: Option<&ConnectionTimes>, layout: &Layout, out: &mut dyn Write) -> io::Result<()> {
     let of = |part: fn(&ConnectionTimes) -> &Spread| times.map(part);
     let rows = [
@@ -193,7 +193,7 @@ fn percentages(result: &QuickResult, out: &mut dyn Write) -> io::Result<()> {
     }
 }
 
-/// What ab does not tell: failures by class, connections, handshakes, parts of batches.
+/// Figures that ab lacks: failures by class, connections, handshakes, parts of batches.
 fn classes(result: &QuickResult, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "\nURL:                    {}", result.url)?;
     if result.offered.is_none() {
@@ -239,8 +239,8 @@ fn classes(result: &QuickResult, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "Total sent:             {} bytes", result.bytes_sent)
 }
 
-/// The 95 % intervals of the percentages, by name and not in their rows: what reads ab takes a row's last word for its time.
-/// A `-` is an end that too few slower answers leave open.
+/// The 95 % intervals of the percentages, by name and not in their rows: parsers of ab's text take a row's last word
+/// for its time. A `-` is an end that too few slower responses leave open.
 fn intervals(result: &QuickResult, out: &mut dyn Write) -> io::Result<()> {
     let text = |(percent, Within { low, high }): &(f64, Within)| {
         let high = high.map_or_else(|| "-".to_owned(), |high| format!("{high:.3}"));
@@ -254,7 +254,7 @@ fn intervals(result: &QuickResult, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Where the time of requests that opened a connection went, and what they took on the wire.
+/// The breakdown of the time of requests that opened a connection, and their bytes on the wire.
 fn connecting(phases: &PhaseTimes, first: Option<&FirstRequest>, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "\nRequests that opened their connection: {}, where their time went (ms)", phases.n)?;
     // Not `99%`: that is a row of ab's table, which a script finds by it.
@@ -284,7 +284,7 @@ fn connecting(phases: &PhaseTimes, first: Option<&FirstRequest>, out: &mut dyn W
     Ok(())
 }
 
-/// What was offered at a rate.
+/// The rate offered.
 fn at_a_rate(offered: &Offered, up_to: &str, out: &mut dyn Write) -> io::Result<()> {
     let Offered { rate_per_second, arrivals, seed, intended, unsent, users, lateness_ms, overdue_ms } = offered;
     let seed = if *arrivals == Arrivals::Poisson { format!(", seed {seed}") } else { String::new() };
@@ -306,7 +306,7 @@ fn at_a_rate(offered: &Offered, up_to: &str, out: &mut dyn Write) -> io::Result<
     )
 }
 
-/// What was asked for one after the other, and what came.
+/// The stages, with their requested and achieved load.
 pub(super) fn stages(head: &[String], rows: &[Vec<String>], out: &mut dyn Write) -> io::Result<()> {
     let cells = |row: &[String]| row.iter().map(|cell| cell.chars().count()).collect::<Vec<usize>>();
     let all = std::iter::once(cells(head)).chain(rows.iter().map(|row| cells(row)));
@@ -318,7 +318,7 @@ pub(super) fn stages(head: &[String], rows: &[Vec<String>], out: &mut dyn Write)
     })
 }
 
-/// Whether the figures may be read.
+/// The validity of the figures.
 fn validity(result: &QuickResult, out: &mut dyn Write) -> io::Result<()> {
     let (cpu_us, share) = (result.generator_cpu_us_per_request, result.generator_cpu_share * 100.0);
     writeln!(out, "\nGenerator:              {cpu_us:.1} µs of CPU per request, {share:.0} % of a core")?;

@@ -1,6 +1,6 @@
-//! `tollgate doctor`: what of this machine makes figures worse than they need be, or false, and what mends it.
+//! `tollgate doctor`: properties of this machine that make figures imprecise or false, and their remedies.
 //!
-//! Deliberately not here: what is looked at and how it is judged (`tollgate_lab::check::doctor`). It changes nothing itself.
+//! The checks and their verdicts are in `tollgate_lab::check::doctor`. It changes nothing itself.
 
 use std::io::{self, Write};
 
@@ -30,15 +30,15 @@ pub(crate) struct Arguments {
     pub(super) json: bool,
 }
 
-/// What `--json` prints.
+/// The output of `--json`.
 #[derive(Debug, Serialize)]
 struct Findings<'a> {
-    /// The worst of all.
+    /// The worst verdict.
     verdict: Verdict,
     findings: &'a [Finding],
 }
 
-/// Looks and tells.
+/// Examines the machine and prints the findings.
 pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Failure> {
     let findings = examine(&System::here());
     let verdict = findings.iter().map(|finding| finding.verdict).max().unwrap_or(Verdict::Ok);
@@ -71,7 +71,7 @@ fn write(findings: &[Finding], colour: Colour, out: &mut dyn Write) -> io::Resul
     writeln!(out, "\n{} ok, {} warn, {} bad", count(Verdict::Ok), count(Verdict::Warns), count(Verdict::Bad))
 }
 
-/// How a verdict is coloured and told.
+/// The colour and the word of a verdict.
 fn word(verdict: Verdict) -> (u8, &'static str) {
     match verdict {
         Verdict::Ok => (32, "ok"),

@@ -1,6 +1,6 @@
-//! Verbs that look at this machine: whether it can be measured on, which tolls it can show, what a process takes.
+//! Verbs about this machine: its fitness for measuring, the tolls that it can show, the resources of a process.
 //!
-//! Deliberately not here: what is checked and how (the lab).
+//! The checks are the lab's.
 
 pub(crate) mod doctor;
 pub(crate) mod probe;

@@ -1,6 +1,6 @@
 //! `tollgate probe PID`: watches a process, and prints a line every second.
 //!
-//! Deliberately not here: what is read, and how several processes are added up (`tollgate_lab::probe::watch`).
+//! Reading and adding up several processes are in `tollgate_lab::probe::watch`.
 
 use std::io::{self, Write};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -27,11 +27,11 @@ of a second. --json prints one object a line: first what is watched, then a look
 
 Exit codes: 0 the time is over or the process has ended, 1 it cannot be watched, 130 interrupted.";
 
-/// The shortest time between two looks: below it, looking is what is seen.
+/// The shortest time between two looks: below it, mainly the cost of looking is measured.
 const INTERVAL_LEAST: Duration = Duration::from_millis(10);
-/// Lines after which the heads of the table stand again.
+/// Number of lines after which the heading of the table is repeated.
 const LINES_BELOW_HEAD: u64 = 40;
-/// What stands where nothing is told.
+/// Placeholder of an unknown value.
 const NOTHING: &str = "-";
 
 /// Arguments of `probe`.
@@ -71,11 +71,11 @@ fn interval(text: &str) -> Result<Duration, String> {
     Ok(asked)
 }
 
-/// Why the watch was over.
+/// The reason for the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 enum Ended {
-    /// The time that was asked for.
+    /// The requested time is over.
     Time,
     /// The process has ended.
     Process,
@@ -100,7 +100,7 @@ struct Summary {
     totals: Vec<Total>,
 }
 
-/// Watches and prints.
+/// Watches the process and prints its figures.
 pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Failure> {
     let extent = if arguments.tree { Extent::Tree } else { Extent::Alone };
     let network = if arguments.network { Network::OfNamespace } else { Network::Unwatched };
@@ -154,7 +154,7 @@ fn failure(error: WatchError) -> Failure {
     }
 }
 
-/// What is printed.
+/// The printed table.
 struct Page<'a> {
     arguments: &'a Arguments,
     lines: u64,
@@ -238,7 +238,7 @@ impl Page<'_> {
     }
 }
 
-/// How a figure stands in the table.
+/// The column of a figure in the table.
 struct Shown {
     name: &'static str,
     head: &'static str,

@@ -1,7 +1,7 @@
-//! `tollgate selfcheck`: the same thing compared with itself, so that one knows which tolls this machine can show, and
-//! whether those that it shows are true.
+//! `tollgate selfcheck`: the same thing compared with itself, to show which tolls this machine can detect, and whether
+//! the tolls that it reports are true.
 //!
-//! Deliberately not here: the comparisons and their judgement (`tollgate_lab::check::selfcheck`).
+//! The comparisons and their verdicts are in `tollgate_lab::check::selfcheck`.
 
 mod folder;
 
@@ -70,7 +70,7 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
-/// Compares and tells.
+/// Compares and prints the result.
 pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Failure> {
     let options = options(arguments)?;
     let stop = StopFlag::new();
@@ -115,7 +115,7 @@ fn options(arguments: &Arguments) -> Result<RunOptions, Failure> {
     })
 }
 
-/// Shows each run, and says which comparison it is.
+/// Shows each run, and names its comparison.
 struct Comparing<'a> {
     view: &'a LiveView,
     begun: Cell<u32>,

@@ -1,6 +1,6 @@
-//! Verbs that answer at once, without a server: documents from the shell, and what describes tollgate itself.
+//! Verbs that answer at once, without a server: documents from the shell, and descriptions of tollgate itself.
 //!
-//! `xml` is what `xslt` and `xpath` share.
+//! `xslt` and `xpath` share `xml`.
 
 pub(crate) mod completions;
 pub(crate) mod schema;

@@ -1,4 +1,4 @@
-//! `tollgate schema`: the JSON Schema of what is read and written, made from the very types that read and write it.
+//! `tollgate schema`: the JSON Schemas of input and output, made from the very types that read and write them.
 
 use std::io::Write;
 

@@ -1,5 +1,5 @@
-//! What `tollgate xslt` and `tollgate xpath` share: files that are read, those that a stylesheet may refer to, and
-//! errors shown with the text that they are about.
+//! Common parts of `tollgate xslt` and `tollgate xpath`: input files, files that a stylesheet may refer to, and errors
+//! with the text that they are about.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -57,14 +57,14 @@ pub(super) struct Folder {
 }
 
 impl Folder {
-    /// The folder that a stylesheet stands in, to transform a document.
+    /// The folder of a stylesheet, to transform a document.
     pub(super) fn of(stylesheet: &Path, input: &Path) -> Folder {
         let folder = stylesheet.parent().filter(|folder| !folder.as_os_str().is_empty());
         let input = (input != Path::new("-")).then(|| normal(input).to_string_lossy().into_owned());
         Folder { root: folder.unwrap_or(Path::new(".")).to_owned(), input }
     }
 
-    /// The bytes of a regular file that stands in the folder, wherever links lead.
+    /// The bytes of a regular file that is in the folder after links are resolved.
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
         let real = path.canonicalize()?;
         // Whoever wrote the stylesheet need not be who runs it: it reads nothing outside of its own folder.
@@ -104,7 +104,7 @@ impl Loader for Folder {
     }
 }
 
-/// The same path without `.` and, where it can be seen, without `..`.
+/// The same path without `.` and, where possible, without `..`.
 fn normal(path: &Path) -> PathBuf {
     let mut normal = PathBuf::new();
     for part in path.components() {

@@ -1,4 +1,4 @@
-//! `tollgate xpath EXPRESSION INPUT`: what a route's condition finds in a document, from the shell.
+//! `tollgate xpath EXPRESSION INPUT`: evaluates an expression, such as a route's condition, on a document.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -47,7 +47,7 @@ fn namespace(text: &str) -> Result<(String, String), String> {
     }
 }
 
-/// Prints what the expression finds.
+/// Prints the result of the expression.
 pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Failure> {
     let prefixes: Vec<(&str, &str)> = arguments.namespaces.iter().map(|(prefix, uri)| (&**prefix, &**uri)).collect();
     let expression = XPath::compile(&arguments.expression, &prefixes)

@@ -53,7 +53,7 @@ fn parameter(text: &str) -> Result<(String, String), String> {
     }
 }
 
-/// Transforms.
+/// Transforms the document.
 pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Failure> {
     let name = arguments.stylesheet.to_string_lossy().into_owned();
     let source = xml::read(&arguments.stylesheet)?;

@@ -1,7 +1,7 @@
-//! Where the runs of a self-check go: the user's folder, or one of our own that goes with its check.
+//! The folder of the runs of a self-check: the user's, or one of our own that is removed with its check.
 //!
-//! Who is killed cannot take his folder along, so the next check does. It deliberately does not ask for numbers of
-//! processes, which are given out again and differ from container to container: a check that goes on holds a lock.
+//! A killed check cannot remove its folder, so the next one does. It does not look for process ids, which are reused
+//! and differ between containers: a running check has a lock.
 
 use std::fs::{self, File};
 use std::io;
@@ -9,27 +9,27 @@ use std::path::{Path, PathBuf};
 
 use crate::failure::Failure;
 
-/// What folders of our own are called, before the number of the process.
+/// Prefix of our own folders, before the process id.
 const NAME: &str = "tollgate-selfcheck-";
-/// The file in such a folder that is locked while its check goes on.
+/// The file in such a folder that is locked while its check runs.
 const LOCK: &str = "lock";
 
-/// Where the runs go.
+/// The folder of the runs.
 #[derive(Debug)]
 pub(super) enum Folder {
-    /// The user's.
+    /// The user's folder, which is kept.
     Kept(PathBuf),
-    /// One of our own, which goes with this value.
+    /// Our own folder, removed when this is dropped.
     Passing {
-        /// Where it is.
+        /// Its path.
         path: PathBuf,
-        /// What keeps others from sweeping it.
+        /// The lock that keeps others from sweeping it.
         _lock: File,
     },
 }
 
 impl Folder {
-    /// The user's folder, or one of our own, when those of killed checks are swept.
+    /// The user's folder, or one of our own after those of killed checks were swept.
     pub(super) fn of(kept: Option<&Path>) -> Result<Folder, Failure> {
         match kept {
             Some(folder) => Ok(Folder::Kept(folder.to_owned())),
@@ -65,7 +65,7 @@ impl Drop for Folder {
     }
 }
 
-/// Removes what killed checks left; what cannot be removed, as it is another user's, stays.
+/// Removes leftovers of killed checks; those that cannot be removed, as they are another user's, stay.
 fn sweep(parent: &Path) {
     let is_ours =
         |name: &str| name.strip_prefix(NAME).is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()));
@@ -76,7 +76,7 @@ fn sweep(parent: &Path) {
     }
 }
 
-/// Whether nobody holds the lock of this folder any more; one without a lock is none of ours.
+/// Whether the lock of this folder is free; a folder without a lock is not one of ours.
 fn is_left(folder: &Path) -> io::Result<bool> {
     Ok(File::open(folder.join(LOCK))?.try_lock().is_ok())
 }
