@@ -19,6 +19,7 @@ mod tail;
 mod threshold;
 mod toll;
 mod trial;
+mod unwatched;
 
 pub use crate::stats::Estimate;
 pub use batch::{BatchFound, Batched, Bound, Distances, Hinge, PresetFound, PresetVerdict, Slope};
@@ -46,6 +47,7 @@ pub use tail::{TAIL_SHARE_MAX, Tail};
 pub use threshold::{Outcome, ThresholdFinding, ThresholdResult};
 pub use toll::{BetweenStarts, ByRanks, Comparison, Drift, Peer, Theft, Toll, TollVerdict};
 pub use trial::Trial;
+pub use unwatched::Unwatched;
 
 use crate::stats::sequential::Looking;
 use schemars::JsonSchema;
@@ -141,19 +143,6 @@ pub struct RunResult {
     /// Processes that a subject's processes asked while it was warmed up, and whose CPU time nobody watches.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unwatched: Vec<Unwatched>,
-}
-
-/// A process on this machine that the processes of a subject have TCP connections to, and that is none of them.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize, JsonSchema)]
-pub struct Unwatched {
-    /// The variant of the subject.
-    pub variant: String,
-    /// The processes of the subject that are watched with all that they start.
-    pub watched: Vec<u32>,
-    /// The number of the process.
-    pub process: u32,
-    /// Its name.
-    pub name: String,
 }
 
 impl RunResult {

@@ -82,7 +82,7 @@ pub fn draw(size: Size, label: &str, panels: &[Panel]) -> Canvas {
         let x = Scale::over(Spacing::Linear, times().chain([0.0]), plot.left, plot.right);
         let y = Scale::over(Spacing::Linear, values().chain([0.0]), plot.bottom, plot.top).rounded(TICKS);
         axis::panel(canvas, plot, &y, axis::labelled(y.ticks(TICKS)), &panels[index].name);
-        canvas.label_values("measured time", label);
+        canvas.label_values("measured time (s)", label);
         draw_values(canvas, index, &panels[index], (&x, &y));
         let is_last_row = index + size.columns() >= panels.len();
         for (value, text) in axis::labelled(x.ticks(TICKS)).into_iter().filter(|_| is_last_row) {
@@ -105,7 +105,7 @@ fn draw_values(canvas: &mut Canvas, index: usize, panel: &Panel, (x, y): (&Scale
         let (first, last) = ([(first.0, floor)], [(last.0, floor)]);
         canvas.area(&format!("area {key}"), &[&first, line.as_slice(), &last].concat());
     }
-    let text = |point: &(f64, f64)| (format!("{} s", number::three_digits(point.0)), number::three_digits(point.1));
+    let text = |point: &(f64, f64)| (number::three_digits(point.0), number::three_digits(point.1));
     let texts: Vec<(String, String)> = panel.points.iter().filter(is_shown).map(text).collect();
     canvas.series(index, &panel.name, &texts, |canvas| canvas.path(&format!("trace {key}"), &line));
     canvas.path("average", &places(&panel.average));

@@ -10,7 +10,7 @@ use crate::gather::first_of;
 use crate::number;
 use crate::text::{capitalized, stopped};
 use tollgate_facts::results::{
-    Answering, Distance, Figure, Piece, RunResult, State, Toll, TollVerdict, Validity, Variant, Verdict,
+    Answering, Distance, Figure, Gap, GapKind, Piece, RunResult, State, Toll, TollVerdict, Validity, Variant, Verdict,
 };
 use tollgate_facts::rules::{self, DRIFT, HIDDEN_TIME, OWN_DELAY, RANKS, RETRANSMISSIONS, RULES, Rule, STALLS};
 use tollgate_facts::toll::drifting;
@@ -49,7 +49,7 @@ pub struct Claim {
 /// The first words of a report: this claim, or, where a kind has none of its own, a sentence about the tolls.
 pub fn answer(run: &RunResult, own: Option<Claim>, besides: Vec<String>) -> Answer {
     let Some(mut claim) = own.or_else(|| of_tolls(run)) else {
-        return Answer { text: unsaid(run).to_owned(), trust: None, besides };
+        return Answer { text: unsaid(run), trust: None, besides };
     };
     claim.sentences.truncate(fitting(&claim.sentences));
     let texts: Vec<&str> = claim.sentences.iter().map(|said| said.text.as_str()).collect();
@@ -57,13 +57,23 @@ pub fn answer(run: &RunResult, own: Option<Claim>, besides: Vec<String>) -> Answ
 }
 
 /// The reason for a missing claim.
-fn unsaid(run: &RunResult) -> &'static str {
+fn unsaid(run: &RunResult) -> String {
+    let refused = |gap: &&Gap| gap.kind == GapKind::Unsupported;
+    let mut refused: Vec<&Gap> = run.gaps.iter().filter(refused).collect();
+    refused.dedup_by_key(|gap| &gap.variant);
     match run.state {
-        State::Running => "Nothing can be said yet: the run has not ended.",
+        State::Running => "Nothing can be said yet: the run has not ended.".to_owned(),
         _ if run.experiment.variants.iter().all(|variant| variant.baseline.is_none()) => {
-            "Nothing was compared, so there is no toll: no variant has a baseline."
+            "Nothing was compared, so there is no toll: no variant has a baseline.".to_owned()
         }
-        _ => "No toll can be stated: the figures are refused or doubtful.",
+        _ if run.tolls.is_empty() && !refused.is_empty() => {
+            let names: Vec<String> = refused.iter().map(|gap| gap.variant.clone()).collect();
+            format!("No toll can be stated: the subject refuses {}.", first_of(&names, UNSAID_MAX))
+        }
+        _ if run.tolls.is_empty() => {
+            "No toll can be stated: no two variants were measured at the same level.".to_owned()
+        }
+        _ => "No toll can be stated: the figures are refused or doubtful.".to_owned(),
     }
 }
 

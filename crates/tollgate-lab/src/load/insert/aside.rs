@@ -65,7 +65,7 @@ impl<'a> Aside<'a> {
     pub(super) async fn count(&mut self) -> Result<u64, Failure> {
         let path = self.beside.places.count_path();
         let asked = self.read(&path).await;
-        asked.map_err(|failure| because("the rows cannot be counted", failure))?;
+        asked.map_err(|failure| because(&format!("the rows cannot be counted at {path}"), failure))?;
         let text = String::from_utf8_lossy(&self.answer.bytes);
         // A byte order mark before the number is allowed (OData URL conventions, 4.8).
         let number = text.trim().trim_start_matches('\u{feff}').parse();
