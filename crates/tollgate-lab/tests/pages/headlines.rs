@@ -1,7 +1,7 @@
 //! The first sentence of each experiment's report: questions that were fixed before it was written, with their answers.
 
 use tollgate_facts::fixture;
-use tollgate_facts::results::{Figure, Piece, RunResult, TollVerdict, Verdict};
+use tollgate_facts::results::{Figure, Gap, GapKind, Piece, RunResult, TollVerdict, Verdict};
 use tollgate_lab::experiment::Experiment;
 use tollgate_page::blocks::{Answer, Light};
 use tollgate_page::words::headline::{WORDS_MAX, words};
@@ -174,8 +174,18 @@ fn what_was_not_measured_is_named_and_what_is_open_is_said_to_be_open() {
     assert!(found.text.starts_with("Whether OData V4 in JSON takes longer than plain REST is open"), "{}", found.text);
     let trust = found.trust.unwrap();
     assert!(trust.light == Light::Care && trust.text.contains(": the interval includes 1."), "{trust:?}");
-    run.tolls.clear();
+    run.tolls.iter_mut().for_each(|toll| toll.verdict = TollVerdict::Refused);
     assert_eq!(answer(&run).text, "No toll can be stated: the figures are refused or doubtful.");
+    run.tolls.clear();
+    assert_eq!(answer(&run).text, "No toll can be stated: no two variants were measured at the same level.");
+    let gap = |level| Gap {
+        variant: "odata-v4-json".to_owned(),
+        level,
+        kind: GapKind::Unsupported,
+        reason: "404 Not Found".to_owned(),
+    };
+    run.gaps.extend([gap(1), gap(20)]);
+    assert_eq!(answer(&run).text, "No toll can be stated: the subject refuses odata-v4-json.");
     run.experiment.variants.iter_mut().for_each(|variant| variant.baseline = None);
     assert!(answer(&run).text.starts_with("Nothing was compared"));
 }
