@@ -27,6 +27,8 @@ pub struct Panel {
 pub const POINTS_MAX: usize = 240;
 /// Minimum number of points of one panel, whatever the number of panels.
 const PANEL_POINTS_MIN: usize = 20;
+/// Most panels whose points say their values: of more a page of half a megabyte has no room for them.
+const NAMED_PANELS_MAX: usize = 8;
 
 const PANEL_HEIGHT: f64 = 118.0;
 const TICKS: usize = 3;
@@ -83,7 +85,12 @@ pub fn draw(size: Size, label: &str, panels: &[Panel]) -> Canvas {
         let y = Scale::over(Spacing::Linear, values().chain([0.0]), plot.bottom, plot.top).rounded(TICKS);
         axis::panel(canvas, plot, &y, axis::labelled(y.ticks(TICKS)), &panels[index].name);
         canvas.label_values("measured time (s)", label);
-        draw_values(canvas, index, &panels[index], (&x, &y));
+        let panel = &panels[index];
+        if panels.len() > NAMED_PANELS_MAX {
+            draw_values(canvas, panel, (&x, &y));
+        } else {
+            canvas.series(index, &panel.name, &texts(panel, (&x, &y)), |canvas| draw_values(canvas, panel, (&x, &y)));
+        }
         let is_last_row = index + size.columns() >= panels.len();
         for (value, text) in axis::labelled(x.ticks(TICKS)).into_iter().filter(|_| is_last_row) {
             canvas.text("tick", Anchor::Middle, (x.at(value), plot.bottom + 15.0), &format!("{text} s"));
@@ -91,12 +98,18 @@ pub fn draw(size: Size, label: &str, panels: &[Panel]) -> Canvas {
     })
 }
 
-fn draw_values(canvas: &mut Canvas, index: usize, panel: &Panel, (x, y): (&Scale, &Scale)) {
+/// The texts of the points that are shown: time and value.
+fn texts(panel: &Panel, (x, y): (&Scale, &Scale)) -> Vec<(String, String)> {
+    let shown = panel.points.iter().filter(|point| x.shows(point.0) && y.shows(point.1));
+    shown.map(|point| (number::three_digits(point.0), number::three_digits(point.1))).collect()
+}
+
+fn draw_values(canvas: &mut Canvas, panel: &Panel, (x, y): (&Scale, &Scale)) {
     let key = key_class(panel.key);
     let floor = y.at(y.low.max(0.0));
-    let is_shown = |point: &&(f64, f64)| x.shows(point.0) && y.shows(point.1);
     let places = |points: &[(f64, f64)]| -> Vec<(f64, f64)> {
-        points.iter().filter(is_shown).map(|point| (x.at(point.0), y.at(point.1))).collect()
+        let shown = points.iter().filter(|point| x.shows(point.0) && y.shows(point.1));
+        shown.map(|point| (x.at(point.0), y.at(point.1))).collect()
     };
     let line = places(&panel.points);
     let (Some(first), Some(last)) = (line.first(), line.last()) else { return };
@@ -105,8 +118,6 @@ fn draw_values(canvas: &mut Canvas, index: usize, panel: &Panel, (x, y): (&Scale
         let (first, last) = ([(first.0, floor)], [(last.0, floor)]);
         canvas.area(&format!("area {key}"), &[&first, line.as_slice(), &last].concat());
     }
-    let text = |point: &(f64, f64)| (number::three_digits(point.0), number::three_digits(point.1));
-    let texts: Vec<(String, String)> = panel.points.iter().filter(is_shown).map(text).collect();
-    canvas.series(index, &panel.name, &texts, |canvas| canvas.path(&format!("trace {key}"), &line));
+    canvas.path(&format!("trace {key}"), &line);
     canvas.path("average", &places(&panel.average));
 }

@@ -141,7 +141,8 @@
         ? [marker.transform.baseVal[0].matrix.e, marker.transform.baseVal[0].matrix.f]
         : [marker.cx.baseVal.value, marker.cy.baseVal.value]));
     }
-    const corners = group.querySelector("path")?.getAttribute("d").matchAll(/[ML]([-\d.]+) ([-\d.]+)/g) ?? [];
+    const line = group.querySelector(".trace") ?? group.querySelector("path");
+    const corners = line?.getAttribute("d").matchAll(/[ML]([-\d.]+) ([-\d.]+)/g) ?? [];
     return [...corners].map(([, x, y]) => [Number(x), Number(y)]);
   };
 

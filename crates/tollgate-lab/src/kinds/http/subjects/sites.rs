@@ -346,6 +346,8 @@ mod tests {
             .collect();
         let expected = [
             "http://127.0.0.1:81/",
+            "https://127.0.0.1:83/",
+            "http://127.0.0.1:81/",
             "http://127.0.0.1:81/",
             "https://localhost:82/x",
             "https://127.0.0.1:83/",
@@ -353,9 +355,9 @@ mod tests {
         ];
         assert_eq!(places, expected);
         let processes: Vec<usize> = sites.iter().map(|site| site.processes.len()).collect();
-        assert_eq!(processes, [0, 0, 1, 0, 1]);
+        assert_eq!(processes, [0, 1, 0, 0, 1, 0, 1]);
         let experiment = Experiment::builtin("encryption").unwrap();
-        assert_eq!(systems(&sites, &experiment, 3), Systems::Same, "two ports of one server");
+        assert_eq!(systems(&sites, &experiment, 5), Systems::Same, "two ports of one server");
     }
 
     #[test]
