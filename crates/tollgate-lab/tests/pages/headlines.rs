@@ -189,3 +189,13 @@ fn what_was_not_measured_is_named_and_what_is_open_is_said_to_be_open() {
     run.experiment.variants.iter_mut().for_each(|variant| variant.baseline = None);
     assert!(answer(&run).text.starts_with("Nothing was compared"));
 }
+
+#[test]
+fn an_increase_that_may_be_none_is_open() {
+    let mut run = fixture::distance();
+    let slope = run.distance.as_mut().unwrap().slope.as_mut().unwrap();
+    (slope.round_trips.mean, slope.round_trips.low) = (-16.7, -60.1);
+    let text = answer(&run).text;
+    assert!(text.ends_with(" and whether each millisecond of round trip between them adds to it is open."), "{text}");
+    assert!(words(&text) <= WORDS_MAX, "{text}");
+}
