@@ -10,10 +10,14 @@ pub fn stopped(text: &str) -> String {
     if text.ends_with(['.', '!', '?']) { text.to_owned() } else { format!("{text}.") }
 }
 
-/// Capitalizes the first letter.
+/// Capitalizes the first letter, but for that of a percentile such as p99.
 pub fn capitalized(text: &str) -> String {
     let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+    let Some(first) = letters.next() else { return String::new() };
+    match letters.clone().next().is_some_and(|second| second.is_ascii_digit()) {
+        true => text.to_owned(),
+        false => first.to_uppercase().chain(letters).collect(),
+    }
 }
 
 /// Limits a text to this many characters: a longer one is cut, and ends in an ellipsis.

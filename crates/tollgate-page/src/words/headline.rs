@@ -136,7 +136,9 @@ fn of_tolls(run: &RunResult) -> Option<Claim> {
         (!names.is_empty()).then(|| format!("{what}: {}", first_of(&names, UNSAID_MAX)))
     };
     let notes = [
-        is_joint.then(|| "the time cannot be attributed (shared CPU)".to_owned()),
+        is_joint.then(|| {
+            "response times cannot be compared, as the load generator and the server shared the cores".to_owned()
+        }),
         unsaid("open"),
         unsaid("not measured"),
         unsaid("no valid figure"),
@@ -145,7 +147,7 @@ fn of_tolls(run: &RunResult) -> Option<Claim> {
         sentences,
         interval: interval(run, toll),
         toll: Some(toll.clone()),
-        doubt: why.map(|why| format!("{why}. More blocks make it narrower")).or(unusual),
+        doubt: why.map(|why| format!("{why}. More blocks (--blocks) can settle it")).or(unusual),
         notes: notes.into_iter().flatten().collect(),
     })
 }
@@ -227,9 +229,10 @@ impl<'r> Told<'r> {
 
     /// A further sentence, with its level if that is another one.
     fn also(&self, run: &RunResult, named: Option<&Answering>, usual: &Told<'_>) -> Said {
-        let [base, known] = [&self.toll.baseline, &usual.toll.baseline].map(|name| called(run, named, name));
-        let is_the_same = base == known || near(&self.toll.baseline) == usual.toll.baseline;
-        let of = if is_the_same { String::new() } else { format!(" {base}") };
+        // From afar it is the same as from near.
+        let is_from_afar =
+            self.toll.baseline != usual.toll.baseline && near(&self.toll.baseline) == usual.toll.baseline;
+        let of = if is_from_afar { String::new() } else { format!(" {}", called(run, named, &self.toll.baseline)) };
         let found = match self.toll.verdict {
             TollVerdict::NoToll => "no difference".to_owned(),
             _ => ratio(self.toll),
@@ -280,8 +283,9 @@ fn cost(run: &RunResult, toll: &Toll) -> String {
         (_, Piece::Record) => "record",
         _ => sentence::unit_noun(&run.experiment),
     };
-    let is_of_records = toll.figure == Figure::UnitTime && run.experiment.piece == Piece::Record;
-    let each = if is_of_records { toll.difference / toll.level.max(1) as f64 } else { toll.difference };
+    let is_of_records = run.experiment.piece == Piece::Record;
+    let is_of_all = is_of_records && toll.figure == Figure::UnitTime;
+    let each = if is_of_all { toll.difference / toll.level.max(1) as f64 } else { toll.difference };
     let than = if each < 0.0 { "less" } else { "more" };
     let value = number::three_digits(each.abs());
     match is_of_records {
@@ -366,12 +370,15 @@ fn trust(run: &RunResult, claim: &Claim) -> Trust {
         Light::Not => "Do not rely on this",
     };
     let of_first = claim.toll.is_some() && claim.sentences.len() > 1 && !claim.interval.is_empty();
-    let interval = if of_first { format!("{} (the first comparison)", claim.interval) } else { claim.interval.clone() };
+    let interval = match of_first {
+        true => claim.interval.replacen("interval is", "interval of the first comparison is", 1),
+        false => claim.interval.clone(),
+    };
     let mut text = match (why.is_empty(), interval.is_empty()) {
         (true, true) => format!("{begins}."),
         (true, false) => format!("{begins}: {interval}."),
         (false, true) => format!("{begins}: {why}"),
-        (false, false) => format!("{begins}: {why} {}.", capitalized(&interval)),
+        (false, false) => format!("{begins}: {interval}. {}", capitalized(&why)),
     };
     for note in &claim.notes {
         text += &format!(" {}.", capitalized(note));

@@ -53,17 +53,16 @@ fn claim(run: &RunResult) -> Option<Claim> {
     let trips = slope.round_trips;
     let [at_rest, more] = [slope.at_rest_us.mean / 1e3, trips.mean].map(number::three_digits);
     let [low, high] = [trips.low, trips.high].map(number::three_digits);
-    let added = if trips.low > 0.0 {
-        format!("and {more} ms more for each millisecond of round trip between them")
-    } else {
-        "and whether each millisecond of round trip between them adds to it is open".to_owned()
+    let added = match trips.low > 0.0 {
+        true => format!("each millisecond of round trip to it adds {more} ms"),
+        false => "whether round trips to it add time is open".to_owned(),
     };
     let level = sentence::level(&run.experiment, slope.level);
-    let text = format!("With {level} a document takes {at_rest} ms beside its database, {added}.");
+    let text = format!("Beside its database a document takes {at_rest} ms; {added} (with {level}).");
     let cells = own.map(|variant| (variant.name.clone(), slope.level)).collect();
     Some(Claim {
         sentences: vec![Said { text, cells }],
-        interval: format!("the 95 % interval of the increase is {low} to {high} ms"),
+        interval: format!("the 95 % interval of the increase is {low} to {high} ms for each millisecond"),
         doubt: slope.doubt.clone(),
         ..Claim::default()
     })

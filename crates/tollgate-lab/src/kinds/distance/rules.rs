@@ -64,7 +64,7 @@ fn link(evidence: &BatchEvidence<'_>) -> Option<Finding> {
     let reason = format!(
         "the link added {added_us:.0} µs to a round trip in the median block, where {asked_us:.0} µs were asked"
     );
-    let remedy = "stop what else runs on this machine; `tollgate link verify` shows what it can";
+    let remedy = "stop what else runs on this machine; `tollgate link verify` shows which delays it keeps";
     (off_us > bound).then(|| found(reason, remedy, (off_us, bound)))
 }
 

@@ -132,7 +132,7 @@ pub(crate) fn doubts(checks: &[LinkCheck], linked: Linked, (experiment, plan): (
 pub(crate) fn doubt(check: &LinkCheck, (variant, level): (&str, u64), (what, more): (&str, &str)) -> Validity {
     let LinkCheck { moment, asked_ms, got_ms, tolerance_ms, .. } = *check;
     let reason = format!("the {what} took {got_ms:.3} ms {moment} the trials, where {asked_ms} ms were asked{more}");
-    let remedy = "stop what else runs on this machine; `tollgate link verify` shows what it can";
+    let remedy = "stop what else runs on this machine; `tollgate link verify` shows which delays it keeps";
     marked(reason, remedy, ((got_ms - asked_ms).abs(), tolerance_ms)).of(variant, level, LINK.name)
 }
 

@@ -52,12 +52,14 @@ fn glossary(table: &Table) -> String {
 
 fn bare(table: &Table) -> String {
     let class = |column: usize| if table.is_number(column) { " class=\"n\"" } else { "" };
-    let label = if table.title.is_empty() { "All cells" } else { &table.title };
+    // Tables without a title are told apart by their first columns.
+    let heads = || table.columns.iter().take(4).map(|column| column.head.as_str()).collect::<Vec<_>>().join(", ");
+    let label = if table.title.is_empty() { heads() } else { table.title.clone() };
     let wordy = if table.is_wordy { " settings" } else { "" };
     let of_cells = if table.rows.iter().any(is_toned) { " class=\"cells\"" } else { "" };
     let mut html = format!(
         "<div class=\"scroll{wordy}\" tabindex=\"0\" role=\"region\" aria-label=\"{}\"><table{of_cells}><thead><tr>",
-        escape(label)
+        escape(&label)
     );
     let has_units = table.columns.iter().any(|column| !column.unit.is_empty());
     for (place, column) in table.columns.iter().enumerate() {
