@@ -1,7 +1,7 @@
 //! Bands over levels: one small panel for each variant, a line through its typical values and a band up to its slow ones,
 //! all on the same logarithmic scales.
 
-use super::axis;
+use super::axis::{self, text_width};
 use super::scale::{Scale, Spacing};
 use super::svg::{Anchor, Canvas};
 use super::{Size, key_class};
@@ -38,7 +38,8 @@ pub fn draw(size: Size, label: &str, levels: &[(f64, String)], panels: &[Band<'_
         canvas.area(&format!("area {key}"), &[line.as_slice(), &back].concat());
         canvas.path(&format!("trace {key}"), &line);
         for (value, text) in levels.iter().step_by(every).filter(|(value, _)| x.shows(*value)) {
-            canvas.text("tick", Anchor::Middle, (x.at(*value), plot.bottom + 15.0), text);
+            let at = x.at(*value).min(plot.right - text_width(text) / 2.0);
+            canvas.text("tick", Anchor::Middle, (at, plot.bottom + 15.0), text);
         }
     })
 }

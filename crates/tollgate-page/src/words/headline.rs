@@ -40,6 +40,8 @@ pub struct Claim {
     pub interval: String,
     /// The toll that the first sentence is about; absent where it is about none.
     pub toll: Option<Toll>,
+    /// The two ways of that toll, in words.
+    pub ways: String,
     /// Its own doubt, and the remedy; absent where there is none.
     pub doubt: Option<String>,
     /// Further notes about it, a sentence each without its full stop.
@@ -147,6 +149,7 @@ fn of_tolls(run: &RunResult) -> Option<Claim> {
         sentences,
         interval: interval(run, toll),
         toll: Some(toll.clone()),
+        ways: [&toll.variant, &toll.baseline].map(|name| called(run, named, name)).join(" against "),
         doubt: why.map(|why| format!("{why}. More blocks (--blocks) can settle it")).or(unusual),
         notes: notes.into_iter().flatten().collect(),
     })
@@ -322,7 +325,7 @@ fn distance(run: &RunResult, variant: &Variant) -> Option<String> {
 fn called(run: &RunResult, named: Option<&Answering>, name: &str) -> String {
     let words_of = |name: &str| named.and_then(|answer| answer.words.get(name)).cloned();
     let Some(variant) = run.experiment.variant(name) else { return name.to_owned() };
-    let from_near = || Some(format!("{} {}", words_of(near(name))?, distance(run, variant)?));
+    let from_near = || Some(format!("{}, {}", words_of(near(name))?, distance(run, variant)?));
     let is_long = words(&variant.title) > TITLE_WORDS_MAX || variant.title.contains(',');
     let title = || if is_long { name.to_owned() } else { variant.title.clone() };
     words_of(name).or_else(from_near).unwrap_or_else(title)
@@ -371,7 +374,7 @@ fn trust(run: &RunResult, claim: &Claim) -> Trust {
     };
     let of_first = claim.toll.is_some() && claim.sentences.len() > 1 && !claim.interval.is_empty();
     let interval = match of_first {
-        true => claim.interval.replacen("interval is", "interval of the first comparison is", 1),
+        true => claim.interval.replacen("interval is", &format!("interval of {} is", claim.ways), 1),
         false => claim.interval.clone(),
     };
     let mut text = match (why.is_empty(), interval.is_empty()) {

@@ -54,15 +54,15 @@ fn claim(run: &RunResult) -> Option<Claim> {
     let [at_rest, more] = [slope.at_rest_us.mean / 1e3, trips.mean].map(number::three_digits);
     let [low, high] = [trips.low, trips.high].map(number::three_digits);
     let added = match trips.low > 0.0 {
-        true => format!("each millisecond of round trip to it adds {more} ms"),
-        false => "whether round trips to it add time is open".to_owned(),
+        true => format!(", and {more} ms more for each millisecond of network round trip between them"),
+        false => "; whether network round trips between them add time is open".to_owned(),
     };
     let level = sentence::level(&run.experiment, slope.level);
-    let text = format!("Beside its database a document takes {at_rest} ms; {added} (with {level}).");
+    let text = format!("By {level} a document takes {at_rest} ms beside its database{added}.");
     let cells = own.map(|variant| (variant.name.clone(), slope.level)).collect();
     Some(Claim {
         sentences: vec![Said { text, cells }],
-        interval: format!("the 95 % interval of the increase is {low} to {high} ms for each millisecond"),
+        interval: format!("the 95 % interval of the increase is {low} to {high} ms for each millisecond of round trip"),
         doubt: slope.doubt.clone(),
         ..Claim::default()
     })
