@@ -128,20 +128,25 @@ fn of_tolls(run: &RunResult) -> Option<Claim> {
     let time = run.toll(&toll.variant, toll.level, Figure::UnitTime);
     let is_joint = time.is_some_and(|time| time.verdict == TollVerdict::Joint);
     let status = |variant: &Variant| match found.iter().find(|told| told.variant.name == variant.name) {
-        Some(told) => is_open(told).then_some("open"),
+        Some(told) => is_open(told).then_some("inconclusive"),
         None if run.cells.iter().any(|cell| cell.variant == variant.name) => Some("no valid figure"),
         None => Some("not measured"),
     };
     let unsaid = |what: &str| {
         let unsaid = others.clone().filter(|variant| status(variant) == Some(what));
-        let names: Vec<String> = unsaid.map(|variant| called(run, named, &variant.name)).collect();
+        let the_same = |variant: &Variant| {
+            let away = distance(run, variant).filter(|_| near(&variant.name) == usual.variant.name)?;
+            Some(format!("the same {away}"))
+        };
+        let name = |variant: &Variant| the_same(variant).unwrap_or_else(|| called(run, named, &variant.name));
+        let names: Vec<String> = unsaid.map(|variant| name(variant)).collect();
         (!names.is_empty()).then(|| format!("{what}: {}", first_of(&names, UNSAID_MAX)))
     };
     let notes = [
         is_joint.then(|| {
             "response times cannot be compared, as the load generator and the server shared the cores".to_owned()
         }),
-        unsaid("open"),
+        unsaid("inconclusive"),
         unsaid("not measured"),
         unsaid("no valid figure"),
     ];

@@ -57,8 +57,8 @@ fn claim(run: &RunResult) -> Option<Claim> {
         true => format!(", and {more} ms more for each millisecond of network round trip between them"),
         false => "; whether network round trips between them add time is open".to_owned(),
     };
-    let level = sentence::level(&run.experiment, slope.level);
-    let text = format!("By {level} a document takes {at_rest} ms beside its database{added}.");
+    let level = sentence::level(&run.experiment, slope.level).replace("process", "work process");
+    let text = format!("With {level} a document takes {at_rest} ms beside its database{added}.");
     let cells = own.map(|variant| (variant.name.clone(), slope.level)).collect();
     Some(Claim {
         sentences: vec![Said { text, cells }],
