@@ -60,10 +60,6 @@ pub struct Trial {
     pub generator_busiest_cpu_us: f64,
     /// Time for which the one of its threads that waited longest was ready and had no core.
     pub generator_run_queue_us: f64,
-    /// CPU time that other programs of this machine used meanwhile, including unnamed processes; absent where the
-    /// subject or the kernel does not report it, and in results that do not have it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub others_cpu_us: Option<f64>,
     /// Share of the cores' time that the host stole; 0 if unknown to the kernel, and in results that do not have it.
     #[serde(default)]
     pub stolen_share: f64,

@@ -3,8 +3,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// A smaller share of the subject's own CPU time changes no conclusion.
+pub const UNWATCHED_SHARE_MIN: f64 = 0.1;
+
 /// A process on this machine that the processes of a subject have TCP connections to, and that is none of them.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Unwatched {
     /// The variant of the subject.
     pub variant: String,
@@ -14,4 +17,6 @@ pub struct Unwatched {
     pub process: u32,
     /// Its name.
     pub name: String,
+    /// Its CPU time by the subject's own, while that was warmed up.
+    pub cpu_share: f64,
 }

@@ -185,8 +185,7 @@ impl<'a> Pair<'a> {
         };
         let is_of_subject = matches!(figure, Figure::SubjectCpu | Figure::Instructions);
         let asked = || is_of_subject.then(|| unwatched::asked_by_one(self)).flatten();
-        let beside = || (figure == Figure::SubjectCpu).then(|| unwatched::reason(self)).flatten();
-        told.or_else(elsewhere).or_else(unwatched).or_else(asked).or_else(beside).or_else(without_cell).or_else(nothing)
+        told.or_else(elsewhere).or_else(unwatched).or_else(asked).or_else(without_cell).or_else(nothing)
     }
 
     /// The reason why a time is that of generator and subject together.

@@ -71,7 +71,6 @@ fn trial(variant: &str, block: u32, place: u32, unit_ms: f64, cpu_us: f64, bytes
         generator_cpu_us: 1.0,
         generator_busiest_cpu_us: 1.0,
         generator_run_queue_us: 0.0,
-        others_cpu_us: None,
         stolen_share: 0.0,
     }
 }

@@ -21,18 +21,22 @@ pub struct Listener {
 /// is one of them is left out: it is its parent's worker.
 pub fn listeners(address: SocketAddr) -> Vec<Listener> {
     let tables = tables("/proc/net");
-    holders(&tables.iter().flat_map(|table| sockets(table, address)).collect())
+    let rows: Vec<Row<'_>> = tables.iter().flat_map(|table| rows(table)).collect();
+    holders(&listening(&rows, address).into_iter().collect())
 }
 
 /// Finds the processes that these have TCP connections to, on this machine and in the network namespace of the first one.
 /// They themselves and the caller are left out.
 pub(crate) fn asked_by(processes: &[u32]) -> Vec<Listener> {
     let Some(first) = processes.first() else { return Vec::new() };
+    let open = || processes.iter().flat_map(|process| open_sockets(*process));
+    let before: HashSet<String> = open().collect();
     let tables = tables(&format!("/proc/{first}/net"));
-    let own: HashSet<String> = processes.iter().flat_map(|process| open_sockets(*process)).collect();
-    let asked: HashSet<SocketAddr> = tables.iter().flat_map(|table| asked_from(table, &own)).collect();
-    let sockets = asked.iter().flat_map(|address| tables.iter().flat_map(|table| sockets(table, *address)));
-    // What listens in a process of theirs is no other's.
+    // Connections begin and end meanwhile.
+    let own: HashSet<String> = before.into_iter().chain(open()).collect();
+    let rows: Vec<Row<'_>> = tables.iter().flat_map(|table| rows(table)).collect();
+    let sockets = asked_from(&rows, &own).into_iter().flat_map(|address| listening(&rows, address));
+    // A process of theirs that listens is no other's.
     let others: HashSet<String> = sockets.filter(|socket| !own.contains(socket)).collect();
     let mut found = holders(&others);
     found.retain(|listener| listener.process != std::process::id());
@@ -62,22 +66,27 @@ fn is_program(process: u32) -> bool {
     process > 1
 }
 
-/// Finds link texts of sockets in a kernel table that listen on an address, or on its port at any address.
-fn sockets(table: &str, address: SocketAddr) -> impl Iterator<Item = String> {
+/// Finds link texts of sockets that listen on an address, or on its port at any address.
+fn listening(rows: &[Row<'_>], address: SocketAddr) -> Vec<String> {
     let names = names(address);
-    rows(table)
-        .filter(move |row| row.state == LISTENS && names.iter().any(|name| name == row.own))
-        .map(|row| row.link())
+    let is_there = |row: &&Row<'_>| row.state == LISTENS && names.iter().any(|name| name == row.own);
+    rows.iter().filter(is_there).map(Row::link).collect()
 }
 
-/// Returns the addresses of this machine that these sockets are connected to, opening and closing connections included.
-fn asked_from<'t>(table: &'t str, own: &'t HashSet<String>) -> impl Iterator<Item = SocketAddr> + 't {
-    let connected = rows(table).filter(|row| row.state != LISTENS && own.contains(&row.link()));
-    connected.filter_map(|row| {
+/// Returns the addresses of this machine that these sockets asked to be connected to, opening and closing connections
+/// included.
+fn asked_from(rows: &[Row<'_>], own: &HashSet<String>) -> HashSet<SocketAddr> {
+    let is_own = |row: &&Row<'_>| own.contains(&row.link());
+    let served: HashSet<&str> =
+        rows.iter().filter(|row| row.state == LISTENS).filter(is_own).filter_map(Row::port).collect();
+    // A connection at a port of their own was asked for by others.
+    let asked = rows.iter().filter(|row| row.state != LISTENS && row.port().is_some_and(|port| !served.contains(port)));
+    let addresses = asked.filter(is_own).filter_map(|row| {
         let (own, other) = (address(row.own)?, address(row.other)?);
         // A connection to another address of this machine begins at that same one.
         (other.ip().is_loopback() || other.ip() == own.ip()).then_some(other)
-    })
+    });
+    addresses.collect()
 }
 
 /// State of a listening socket.
@@ -91,20 +100,26 @@ struct Row<'t> {
     inode: &'t str,
 }
 
-impl Row<'_> {
+impl<'t> Row<'t> {
+    /// Its own port, in hexadecimal.
+    fn port(&self) -> Option<&'t str> {
+        Some(self.own.rsplit_once(':')?.1)
+    }
+
     /// Link text of the socket in `/proc/PID/fd`.
     fn link(&self) -> String {
         format!("socket:[{}]", self.inode)
     }
 }
 
-/// Parses all rows below the heading.
+/// Parses all rows below the heading, but for those of sockets that no process has open any more.
 fn rows(table: &str) -> impl Iterator<Item = Row<'_>> {
     table.lines().skip(1).filter_map(|line| {
         // Number, own address, the other's, state, queues, timer, retransmissions, user, timeout, inode.
         let mut fields = line.split_ascii_whitespace().skip(1);
         let (own, other, state) = (fields.next()?, fields.next()?, fields.next()?);
-        Some(Row { own, other, state, inode: fields.nth(5)? })
+        let inode = fields.nth(5).filter(|inode| *inode != "0")?;
+        Some(Row { own, other, state, inode })
     })
 }
 
@@ -188,7 +203,8 @@ mod tests {
                 asked_by(processes).into_iter().map(|found| found.process).collect()
             };
             let (backend, proxy) = (backend.0.id(), proxy.0.id());
-            assert_eq!(asked(&[proxy]), [backend], "{host}");
+            // Another test may be starting a child, which has all of this process's files for a moment.
+            assert!(asked(&[proxy]).contains(&backend), "{host}");
             assert_eq!(asked(&[backend]), [0; 0], "it is asked and asks nobody");
             assert_eq!(asked(&[proxy, backend]), [0; 0], "it is watched as well");
         }
@@ -211,10 +227,15 @@ mod tests {
                      2: 0501A8C0:9C42 0601A8C0:0050 01 00000000:00000000 00:00000000 00000000     0        0 43 1\n   \
                      3: 0100007F:1F91 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 44 1\n   \
                      4: 0000000000000000FFFF00000100007F:9C43 0000000000000000FFFF00000200007F:1F92 01 0:0 0:0 0 0 0 45 1\n   \
-                     5: 0100007F:9C44 0100007F:1F93 01 00000000:00000000 00:00000000 00000000     0        0 46 1\n";
-        let own: HashSet<String> = (41..=45).map(|inode| format!("socket:[{inode}]")).collect();
-        let asked: Vec<String> = asked_from(table, &own).map(|address| address.to_string()).collect();
-        assert_eq!(asked, ["127.0.0.1:8080", "192.168.1.5:80", "127.0.0.2:8082"]);
+                     5: 0100007F:9C44 0100007F:1F93 01 00000000:00000000 00:00000000 00000000     0        0 46 1\n   \
+                     6: 0100007F:1F91 0100007F:9C45 01 00000000:00000000 00:00000000 00000000     0        0 47 1\n";
+        // Others asked for the connection of 47, and 46 is somebody else's.
+        let own: HashSet<String> =
+            (41..=47).filter(|inode| *inode != 46).map(|inode| format!("socket:[{inode}]")).collect();
+        let rows: Vec<Row<'_>> = rows(table).collect();
+        let mut asked: Vec<String> = asked_from(&rows, &own).iter().map(SocketAddr::to_string).collect();
+        asked.sort();
+        assert_eq!(asked, ["127.0.0.1:8080", "127.0.0.2:8082", "192.168.1.5:80"]);
     }
 
     #[test]
@@ -224,7 +245,8 @@ mod tests {
                      0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 41 1\n   \
                      1: 0100007F:1F90 0100007F:9C40 01 00000000:00000000 00:00000000 00000000     0        0 42 1\n   \
                      2: 00000000:0050 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 43 1\n";
-        let on = |address: &str| sockets(table, address.parse().unwrap()).collect::<Vec<_>>();
+        let rows: Vec<Row<'_>> = rows(table).collect();
+        let on = |address: &str| listening(&rows, address.parse().unwrap());
         assert_eq!(on("127.0.0.1:8080"), ["socket:[41]"]);
         assert_eq!(on("127.0.0.2:8080"), [""; 0]);
         assert_eq!(on("127.0.0.1:443"), [""; 0]);

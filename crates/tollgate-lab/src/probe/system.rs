@@ -55,7 +55,7 @@ impl Ticks {
     }
 
     /// The same in nanoseconds; negative if the ticks of a short time miss some.
-    pub(crate) fn others_ns(self, own_ns: f64) -> f64 {
+    fn others_ns(self, own_ns: f64) -> f64 {
         let used = self.total - self.total.min(self.idle + self.steal + self.interrupts);
         (used * TICK_NS) as f64 - own_ns
     }

@@ -106,7 +106,7 @@ fn a_run_measures_what_was_planned_and_stores_it() {
         assert!(detail > 0.0 && list > detail && bodies < cell.bytes_per_unit, "{list} and {detail} without heads");
         let (list_ms, detail_ms) = (cell.list_time_ms.unwrap(), cell.detail_time_ms.unwrap());
         let mean_ms = (list_ms + ITEMS as f64 * detail_ms) / (ITEMS + 1) as f64;
-        assert!((mean_ms / cell.response_time_ms.mean - 1.0).abs() < 0.01, "{list_ms} and {detail_ms} ms in {cell:?}");
+        assert!((mean_ms / cell.response_time_ms.mean - 1.0).abs() < 0.02, "{list_ms} and {detail_ms} ms in {cell:?}");
         assert_eq!(cell.connections, cell.level * 2, "connections stay open for a block");
         assert!(cell.subject.is_some_and(|subject| subject.cpu_us_per_request.mean > 0.0 && subject.threads_max > 0));
     }

@@ -202,7 +202,9 @@ fn an_increase_that_may_be_none_is_open() {
     let mut run = fixture::distance();
     let slope = run.distance.as_mut().unwrap().slope.as_mut().unwrap();
     (slope.round_trips.mean, slope.round_trips.low) = (-16.7, -60.1);
-    let text = answer(&run).text;
+    run.validity.clear();
+    let Answer { text, trust, .. } = answer(&run);
+    assert_eq!(trust.unwrap().light, Light::Care);
     assert!(text.ends_with("; whether network round trips between them add time is open."), "{text}");
     assert!(words(&text) <= WORDS_MAX, "{text}");
 }

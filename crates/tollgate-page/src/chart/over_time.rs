@@ -84,7 +84,7 @@ pub fn draw(size: Size, label: &str, panels: &[Panel]) -> Canvas {
         let x = Scale::over(Spacing::Linear, times().chain([0.0]), plot.left, plot.right);
         let y = Scale::over(Spacing::Linear, values().chain([0.0]), plot.bottom, plot.top).rounded(TICKS);
         axis::panel(canvas, plot, &y, axis::labelled(y.ticks(TICKS)), &panels[index].name);
-        canvas.label_values("measured time (s)", label);
+        canvas.label_values("time (s)", label);
         let panel = &panels[index];
         if panels.len() > NAMED_PANELS_MAX {
             draw_values(canvas, panel, (&x, &y));

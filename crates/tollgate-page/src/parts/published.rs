@@ -6,6 +6,7 @@ use crate::number;
 use crate::words::sentence;
 use crate::words::view::View;
 use tollgate_facts::results::{Cell, Published, SubjectUse};
+use tollgate_facts::stats::mean;
 
 /// A table for each source; absent where nothing was published.
 pub fn section(view: &View<'_>) -> Option<Section> {
@@ -22,8 +23,8 @@ pub fn section(view: &View<'_>) -> Option<Section> {
         // A figure without a level, such as a size, is the same at each: the lowest stands for all.
         let is_level = |level: u64| published.level.is_none_or(|theirs| theirs == level);
         let variant = published.variant.as_ref()?;
-        let cells = run.cells.iter().filter(|cell| cell.variant == *variant && is_level(cell.level));
-        same_figure(published, cells.min_by_key(|cell| cell.level)?)
+        let cells = || run.cells.iter().filter(|cell| cell.variant == *variant && is_level(cell.level));
+        same_use(published, cells()).or_else(|| same_figure(published, cells().min_by_key(|cell| cell.level)?))
     };
     let level = |published: &Published| Some(sentence::level(&run.experiment, published.level?));
     for (source, figures) in by_key(run.published.iter().map(|published| (&published.source, published))) {
@@ -45,6 +46,21 @@ pub fn section(view: &View<'_>) -> Option<Section> {
     Some(Section::background("Beside what others published", blocks))
 }
 
+/// Our use of memory or CPU time, the mean of these cells; absent for other figures.
+fn same_use<'r>(published: &Published, cells: impl Iterator<Item = &'r Cell>) -> Option<String> {
+    let of_any = |value: fn(SubjectUse) -> Option<f64>| {
+        let values: Vec<f64> = cells.filter_map(|cell| value(cell.subject?)).collect();
+        mean(&values)
+    };
+    match published.figure.as_str() {
+        "memory" => of_any(|subject| subject.resident_memory_bytes_mean).map(number::bytes),
+        "CPU" => {
+            of_any(|subject| Some(subject.cpu_share * 100.0)).map(|share| format!("{} %", number::three_digits(share)))
+        }
+        _ => None,
+    }
+}
+
 /// Our value of a published figure, in matching units; absent where we have none of that name.
 fn same_figure(published: &Published, cell: &Cell) -> Option<String> {
     let milliseconds = |value: f64| match value {
@@ -62,12 +78,6 @@ fn same_figure(published: &Published, cell: &Cell) -> Option<String> {
         "median" | "p50" => cell.response_time_ms.p50.map(milliseconds),
         "p95" => cell.response_time_ms.p95.map(milliseconds),
         "p99" => cell.response_time_ms.p99.map(milliseconds),
-        "memory" => {
-            let mean = |subject: SubjectUse| subject.resident_memory_bytes_mean.map(|bytes| bytes.round() as u64);
-            let bytes = cell.subject.and_then(|subject| mean(subject).or_else(|| subject.memory_bytes()))?;
-            Some(number::bytes(bytes as f64))
-        }
-        "CPU" => cell.subject.map(|subject| format!("{} %", number::three_digits(subject.cpu_share * 100.0))),
         _ => None,
     }
 }

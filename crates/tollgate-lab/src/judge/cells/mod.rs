@@ -330,7 +330,6 @@ mod tests {
             generator_cpu_us: 400.0,
             generator_busiest_cpu_us: 300.0,
             generator_run_queue_us: 10.0,
-            others_cpu_us: None,
             stolen_share: 0.0,
         }
     }

@@ -53,9 +53,10 @@ fn claim(run: &RunResult) -> Option<Claim> {
     let trips = slope.round_trips;
     let [at_rest, more] = [slope.at_rest_us.mean / 1e3, trips.mean].map(number::three_digits);
     let [low, high] = [trips.low, trips.high].map(number::three_digits);
-    let added = match trips.low > 0.0 {
-        true => format!(", and {more} ms more for each millisecond of network round trip between them"),
-        false => "; whether network round trips between them add time is open".to_owned(),
+    let is_open = trips.low <= 0.0;
+    let added = match is_open {
+        true => "; whether network round trips between them add time is open".to_owned(),
+        false => format!(", and {more} ms more for each millisecond of network round trip between them"),
     };
     let level = sentence::level(&run.experiment, slope.level).replace("process", "work process");
     let text = format!("With {level} a document takes {at_rest} ms beside its database{added}.");
@@ -63,7 +64,10 @@ fn claim(run: &RunResult) -> Option<Claim> {
     Some(Claim {
         sentences: vec![Said { text, cells }],
         interval: format!("the 95 % interval of the increase is {low} to {high} ms for each millisecond of round trip"),
-        doubt: slope.doubt.clone(),
+        doubt: slope
+            .doubt
+            .clone()
+            .or_else(|| is_open.then(|| "it includes none. More blocks (--blocks) can settle it".to_owned())),
         ..Claim::default()
     })
 }

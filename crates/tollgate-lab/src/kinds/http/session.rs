@@ -27,12 +27,11 @@ use crate::load::worker::Worker;
 use crate::plan::schedule::Block;
 use crate::plan::{WARM_UP_LEAST, WARM_UP_MOST};
 use crate::probe::behind::Behind;
-use crate::probe::cpu::CpuClocks;
 use crate::probe::instructions::{Count, Counting};
 use crate::probe::interface::kernel_network;
 use crate::traffic::feed::FeedEnd;
 use crate::traffic::model::{End, Load, Pace};
-use tollgate_facts::results::{self, Moment, OpenRate, Trial, Unwatched};
+use tollgate_facts::results::{self, Moment, OpenRate, Trial, UNWATCHED_SHARE_MIN, Unwatched};
 use tollgate_facts::stats::warm_up::{self, WarmUp, mser5};
 use tollgate_facts::toll::{round_trips, scaling};
 
@@ -268,13 +267,14 @@ impl<W: Way> Session<'_, '_, W> {
         for subject in subjects {
             let name = &self.options.experiment.variants[subject.variant].name;
             self.observer.progress(&Progress::WarmingUp { variant: name });
-            let [watched, behind] = [&subject.meter.subject, &subject.meter.behind].map(CpuClocks::roots);
-            let looking = Behind::begin([watched.clone(), behind].concat());
+            let looking = Behind::begin(&subject.meter.subject, &subject.meter.behind);
             let is_steady = self.warm_up(subject);
-            for (process, program) in looking.map(Behind::end).unwrap_or_default() {
-                let found = Unwatched { variant: name.clone(), watched: watched.clone(), process, name: program };
-                if !self.result.unwatched.contains(&found) {
-                    self.result.unwatched.push(found);
+            for (process, program, cpu_share) in looking.map(Behind::end).unwrap_or_default() {
+                let is_known = |known: &Unwatched| known.variant == *name && known.process == process;
+                // A connection alone is no work: pools keep theirs.
+                if cpu_share >= UNWATCHED_SHARE_MIN && !self.result.unwatched.iter().any(is_known) {
+                    let (variant, watched) = (name.clone(), subject.meter.subject.roots());
+                    self.result.unwatched.push(Unwatched { variant, watched, process, name: program, cpu_share });
                 }
             }
             let is_steady = is_steady?;
@@ -525,11 +525,6 @@ pub(crate) fn trial_of(name: &str, turn: Turn<'_>, measured: &Measured) -> Trial
         generator_cpu_us: measured.used.cpu_ns as f64 / 1e3,
         generator_busiest_cpu_us: measured.used.busiest_cpu_ns as f64 / 1e3,
         generator_run_queue_us: measured.used.run_queue_max_ns as f64 / 1e3,
-        others_cpu_us: measured.passed.subject_cpu_ns.filter(|_| measured.passed.ticks.total > 0).map(|subject_ns| {
-            let behind_ns = measured.passed.behind_cpu_ns.unwrap_or(0);
-            let own_ns = subject_ns as f64 + behind_ns as f64 + measured.used.cpu_ns as f64;
-            measured.passed.ticks.others_ns(own_ns) / 1e3
-        }),
         stolen_share: measured.passed.ticks.steal_share(),
         ..turn.trial(name, measured.start)
     }

@@ -79,16 +79,14 @@ fn share(experiment: &Experiment, processes: Processes, (one, other): (&Site, &S
 
 /// Compares the systems on which a variant and its baseline are measured.
 pub(crate) fn systems(sites: &[Site], experiment: &Experiment, variant: usize) -> Systems {
-    let site = |variant: usize| sites.iter().find(|site| site.variant == variant);
-    let (own, baseline) = (site(variant), experiment.baseline(variant).and_then(site));
-    // Plain and encrypted are two ports of one server, and so are all ports of one process.
+    let place = |variant: usize| sites.iter().find(|site| site.variant == variant).map(|site| &site.place);
+    let baseline = experiment.baseline(variant).and_then(place);
+    // Plain and encrypted are two ports of one server.
     let by_host = experiment.variants[variant].own::<Connecting>().is_some();
-    let processes = [own, baseline].map(|site| site.map(|site| &site.processes).filter(|all| !all.is_empty()));
-    let is_one_process = processes[0].is_some() && processes[0] == processes[1];
-    match (own.map(|site| &site.place), baseline.map(|site| &site.place)) {
+    match (place(variant), baseline) {
         (Some(Origin::There(one)), Some(Origin::There(other))) => {
             let is_same = one.authority() == other.authority() || by_host && one.host() == other.host();
-            if is_same || is_one_process { Systems::Same } else { Systems::BothTheirs }
+            if is_same { Systems::Same } else { Systems::BothTheirs }
         }
         (Some(Origin::Child(_)), Some(Origin::There(_))) | (Some(Origin::There(_)), Some(Origin::Child(_))) => {
             Systems::BuiltInAndTheirs
@@ -287,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn a_variant_and_its_baseline_are_on_one_system_if_both_are_ours_or_at_one_authority() {
+    fn a_variant_and_its_baseline_are_on_one_system_only_if_both_are_ours_or_at_one_authority() {
         let check = |subjects: &[(&str, &str)], expected: Systems| {
             let given = subjects.iter().map(|(name, url)| ((*name).to_owned(), (*url).to_owned()));
             let sites = found(|options| options.subjects.extend(given)).unwrap();
@@ -301,27 +299,6 @@ mod tests {
         check(&[("rest-json", "http://127.0.0.1:81")], Systems::BuiltInAndTheirs);
         check(&[atom, ("rest-json", "http://127.0.0.1:82")], Systems::BothTheirs);
         check(&[atom, ("rest-json", "http://127.0.0.1:81/rest")], Systems::Same);
-    }
-
-    #[test]
-    fn two_ports_of_one_process_are_one_system() {
-        let check = |processes: [u32; 2], expected: Systems| {
-            let sites = found(|options| {
-                for ((name, url), process) in
-                    [("odata-v2-atom", "http://127.0.0.1:81"), ("rest-json", "http://127.0.0.1:82")]
-                        .into_iter()
-                        .zip(processes)
-                {
-                    options.subjects.push((name.to_owned(), url.to_owned()));
-                    options.subject_pids.push((name.to_owned(), process));
-                }
-            });
-            let experiment = options().experiment;
-            let variant = experiment.variants.iter().position(|variant| variant.name == "odata-v2-atom").unwrap();
-            assert_eq!(systems(&sites.unwrap(), &experiment, variant), expected, "{processes:?}");
-        };
-        check([7, 7], Systems::Same);
-        check([7, 8], Systems::BothTheirs);
     }
 
     #[test]
