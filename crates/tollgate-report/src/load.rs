@@ -106,7 +106,7 @@ fn distribution(result: &QuickResult) -> Section {
     Section::background("", vec![Block::Figure(figure)])
 }
 
-/// The ends of a percentage's interval, each of which may be absent.
+/// The ends of a percentage's interval; each may be absent.
 fn ends(result: &QuickResult, percent: f64) -> [Option<f64>; 2] {
     let found = result.served_within_interval_ms.iter().find(|(of, _)| of.total_cmp(&percent).is_eq());
     found.map_or([None; 2], |(_, Within { low, high })| [Some(*low), *high])

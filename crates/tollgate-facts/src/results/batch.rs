@@ -81,7 +81,7 @@ pub struct Distances {
 const TOO_WIDE_SHARE: f64 = 0.2;
 
 /// Time of a document = at rest + round trips x the delay that the link adds, by one process. Intervals are 95 % by
-/// Student t over the blocks, each of which has a line of its own by least squares on relative errors.
+/// Student t over the blocks; each block has its own line, by least squares on relative errors.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Slope {
     /// Processes: the least level.

@@ -47,7 +47,7 @@ pub use tail::{TAIL_SHARE_MAX, Tail};
 pub use threshold::{Outcome, ThresholdFinding, ThresholdResult};
 pub use toll::{BetweenStarts, ByRanks, Comparison, Drift, Peer, Theft, Toll, TollVerdict};
 pub use trial::Trial;
-pub use unwatched::{UNWATCHED_SHARE_MIN, Unwatched};
+pub use unwatched::Unwatched;
 
 use crate::stats::sequential::Looking;
 use schemars::JsonSchema;

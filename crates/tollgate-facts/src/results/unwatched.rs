@@ -3,9 +3,6 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A smaller share of the subject's own CPU time changes no conclusion.
-pub const UNWATCHED_SHARE_MIN: f64 = 0.1;
-
 /// A process on this machine that the processes of a subject have TCP connections to, and that is none of them.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Unwatched {

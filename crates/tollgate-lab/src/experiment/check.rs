@@ -133,7 +133,7 @@ impl Document<'_> {
 }
 
 impl Checker<'_> {
-    /// The variants and the level of the headline, all of which exist.
+    /// The variants and the level of the headline; all of them exist.
     fn answering(&self, file: &At<Answering>, experiment: &Experiment) -> Result<Answering, ExperimentError> {
         let answer = file.as_ref();
         let fault = |message: &str, help: &str| Err(self.fault(file.span(), message, help));

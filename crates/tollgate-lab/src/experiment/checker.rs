@@ -43,7 +43,7 @@ impl Checker<'_> {
         self.files.read(name.as_ref()).map_err(|why| fault(&why))
     }
 
-    /// Checks the names of things of one kind, each of which is unique.
+    /// Checks that the names of things of one kind are valid and unique.
     pub(crate) fn names<'n>(
         &self,
         what: &str,

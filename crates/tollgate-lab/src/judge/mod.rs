@@ -139,7 +139,7 @@ fn littles_law(LoadSeen { evidence, .. }: &LoadSeen<'_>) -> Option<Finding> {
     Some(refused(reason, remedy, (law.off, law.bound)))
 }
 
-/// Finds a trend: at a rate within trials, each of which begins without a queue; for users who wait over all trials.
+/// Finds a trend: at a rate within trials, as each begins without a queue; for users who wait over all trials.
 fn steady(seen: &LoadSeen<'_>) -> Option<Finding> {
     let SeenBeside { within, over, .. } = seen.beside;
     let of_rate = within.and_then(|WithinTrials { trend, lasted_ms, answered }| {

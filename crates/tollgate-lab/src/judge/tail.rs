@@ -14,7 +14,7 @@ use tollgate_facts::stats::percentile;
 /// (Pareto with index 1.5, at any percentile). Exponential times have 1.2 at p99, lognormal ones of a standard
 /// deviation of 1 have 1.5.
 const MEAN_BY_PERCENTILE_MAX: f64 = 3.0;
-/// Least quantile with a tail: below p90 it is the upper half of a few answers, some of which opened a connection.
+/// Least quantile with a tail: below p90 it is the upper half of a few answers, and some of them opened a connection.
 const QUANTILE_MIN: f64 = 0.9;
 const NS_PER_MS: f64 = 1e6;
 

@@ -24,7 +24,7 @@ const PARTS_MIN: usize = 3;
 /// At a rate, times that grow by more than this share of the elapsed time are those of a queue: more is offered than
 /// answered by this share.
 const GROWTH_MAX: f64 = 0.01;
-/// The same for growth in the second half of trials, each of which begins without a queue: a queue that settles has
+/// The same for growth in the second half of trials, as each begins without a queue: a queue that settles has
 /// done so by then, or hardly grows.
 const LATE_GROWTH_MAX: f64 = 0.05;
 /// With fewer answers a queue that grows by 5 % of the offered load cannot be told from a passing one …

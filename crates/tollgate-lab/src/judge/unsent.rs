@@ -37,7 +37,7 @@ impl Unsent {
         self.sent_share() < SENT_SHARE_MIN
     }
 
-    /// The percentiles that are too low without the missing starts, each of which counts as `each` of these times.
+    /// The percentiles that are too low without the missing starts; each missing start counts as `each` of these times.
     pub(crate) fn lacking(self, times: Percentiles, each: u64) -> Option<Lacking> {
         let missing = self.unsent as f64 / (self.intended * each).max(1) as f64;
         let Percentiles { p50, p90, p95, p99, p999, .. } = times;

@@ -51,13 +51,8 @@ impl Ticks {
     /// Share of the cores' time that other programs used, beyond `own_ns`, 0 to 1: interrupts are left out, so it may
     /// be larger if the kernel charges them to programs.
     pub(crate) fn others_share(self, own_ns: f64) -> f64 {
-        self.others_ns(own_ns).max(0.0) / (self.total.max(1) * TICK_NS) as f64
-    }
-
-    /// The same in nanoseconds; negative if the ticks of a short time miss some.
-    fn others_ns(self, own_ns: f64) -> f64 {
         let used = self.total - self.total.min(self.idle + self.steal + self.interrupts);
-        (used * TICK_NS) as f64 - own_ns
+        ((used * TICK_NS) as f64 - own_ns).max(0.0) / (self.total.max(1) * TICK_NS) as f64
     }
 
     /// Total time stolen from the cores, in milliseconds.

@@ -363,7 +363,7 @@ fn entities_are_left_out_by_their_status_and_counted() {
     assert!(error.contains("of which every entity is left out by its status"), "{error}");
 }
 
-/// Users who take two steps, the second of which is not always answered as expected.
+/// Users who take two steps; the second is not always answered as expected.
 const TWO_STEPS: &str = r#"
 name = "two"
 question = "What do two steps cost?"

@@ -81,7 +81,7 @@ impl Load {
         Load { pace: Pace::Open(rate), ..Load::closed(users, end) }
     }
 
-    /// The share of one of this many workers, each of which gets at least one user: users and units are divided.
+    /// The share of one of this many workers: users and units are divided, and each gets at least one user.
     #[must_use]
     pub fn share(&self, index: usize, workers: usize) -> Load {
         Load {

@@ -167,7 +167,7 @@ pub enum Place {
 pub struct Assertion {
     /// The source of the text.
     pub source: Source,
-    /// Its conditions, all of which must be met.
+    /// Its conditions; all must be met.
     pub conditions: Vec<Condition>,
 }
 

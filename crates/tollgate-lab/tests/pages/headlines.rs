@@ -208,3 +208,14 @@ fn an_increase_that_may_be_none_is_open() {
     assert!(text.ends_with("; whether network round trips between them add time is open."), "{text}");
     assert!(words(&text) <= WORDS_MAX, "{text}");
 }
+
+#[test]
+fn a_further_way_without_a_toll_names_its_base_too() {
+    let mut run = asked("protocol", fixture::protocol());
+    run.tolls
+        .iter_mut()
+        .filter(|toll| toll.variant == "odata-v2-atom")
+        .for_each(|toll| toll.verdict = TollVerdict::NoToll);
+    let text = answer(&run).text;
+    assert!(text.ends_with(" OData V2 in Atom: no difference from plain REST."), "{text}");
+}

@@ -27,7 +27,7 @@ pub fn chart(label: &str, lines: Vec<Line>) -> Lines {
     Lines::new(x, Axis::logarithmic(label), lines)
 }
 
-/// The number of requests of which one is slower.
+/// The number of requests per slower one.
 fn rarity(quantile: f64) -> f64 {
     1.0 / (1.0 - quantile)
 }

@@ -40,8 +40,6 @@ pub struct Claim {
     pub interval: String,
     /// The toll that the first sentence is about; absent where it is about none.
     pub toll: Option<Toll>,
-    /// The two ways of that toll, in words.
-    pub ways: String,
     /// Its own doubt, and the remedy; absent where there is none.
     pub doubt: Option<String>,
     /// Further notes about it, a sentence each without its full stop.
@@ -116,8 +114,13 @@ fn of_tolls(run: &RunResult) -> Option<Claim> {
     let found: Vec<Told<'_>> = beside.collect();
     let is_open = |found: &Told<'_>| !found.toll.verdict.is_clear();
     let also = found.iter().filter(|found| !is_open(found)).map(|found| found.also(run, named, &usual));
-    let sentences = [Said { text: usual.first(run, named), cells: usual.cells() }].into_iter().chain(also).collect();
+    let first = Said { text: usual.first(run, named), cells: usual.cells() };
+    let sentences: Vec<Said> = [first].into_iter().chain(also).collect();
     let toll = usual.toll;
+    let ways = match sentences.len() {
+        1 => String::new(),
+        _ => format!(" of {} against {}", called(run, named, &toll.variant), called(run, named, &toll.baseline)),
+    };
     let why = match toll.verdict {
         TollVerdict::Unconfirmed => Some(toll.note.as_deref().unwrap_or(sentence::UNCONFIRMED)),
         TollVerdict::Unclear => Some("the interval includes 1"),
@@ -152,26 +155,25 @@ fn of_tolls(run: &RunResult) -> Option<Claim> {
     ];
     Some(Claim {
         sentences,
-        interval: interval(run, toll),
+        interval: interval(run, toll, &ways),
         toll: Some(toll.clone()),
-        ways: [&toll.variant, &toll.baseline].map(|name| called(run, named, name)).join(" against "),
         doubt: why.map(|why| format!("{why}. More blocks (--blocks) can settle it")).or(unusual),
         notes: notes.into_iter().flatten().collect(),
     })
 }
 
-/// The interval of a toll with its blocks.
-fn interval(run: &RunResult, toll: &Toll) -> String {
+/// The interval of a toll with its blocks; `ways` names what it is of, where that could be in doubt.
+fn interval(run: &RunResult, toll: &Toll, ways: &str) -> String {
     let blocks = match toll.blocks {
         1 => "1 block".to_owned(),
         blocks => format!("{blocks} blocks"),
     };
     if tollgate_facts::stats::is_exact(toll.low, toll.high) {
-        return format!("the ratio was the same in each of {blocks}");
+        return format!("the ratio{ways} was the same in each of {blocks}");
     }
     let decimals = number::ratio_decimals(toll.ratio, toll.low, toll.high);
     let [low, high] = [toll.low, toll.high].map(|end| number::grouped(end, decimals));
-    format!("the {} interval is {low}× to {high}×, over {blocks}", sentence::confidence(run))
+    format!("the {} interval{ways} is {low}× to {high}×, over {blocks}", sentence::confidence(run))
 }
 
 /// A variant with the toll that represents it.
@@ -240,16 +242,18 @@ impl<'r> Told<'r> {
         // From afar it is the same as from near.
         let is_from_afar =
             self.toll.baseline != usual.toll.baseline && near(&self.toll.baseline) == usual.toll.baseline;
-        let of = if is_from_afar { String::new() } else { format!(" {}", called(run, named, &self.toll.baseline)) };
-        let found = match self.toll.verdict {
-            TollVerdict::NoToll => "no difference".to_owned(),
-            _ => ratio(self.toll),
+        let base = (!is_from_afar).then(|| called(run, named, &self.toll.baseline));
+        let found = match (self.toll.verdict, base) {
+            (TollVerdict::NoToll, None) => "no difference".to_owned(),
+            (TollVerdict::NoToll, Some(base)) => format!("no difference from {base}"),
+            (_, None) => ratio(self.toll),
+            (_, Some(base)) => format!("{} {base}", ratio(self.toll)),
         };
         // Beside the same from near it is enough to say how far away it is.
         let away = distance(run, self.variant).filter(|_| near(&self.variant.name) == usual.variant.name);
         let who = away.unwrap_or_else(|| called(run, named, &self.variant.name));
         let at = if self.toll.level == usual.toll.level { String::new() } else { at(run, self.toll.level) };
-        Said { text: format!("{}{at}: {found}{of}.", begun(run, named, &who)), cells: self.cells() }
+        Said { text: format!("{}{at}: {found}.", begun(run, named, &who)), cells: self.cells() }
     }
 }
 
@@ -377,11 +381,7 @@ fn trust(run: &RunResult, claim: &Claim) -> Trust {
         Light::Care => "Read this with care",
         Light::Not => "Do not rely on this",
     };
-    let of_first = claim.toll.is_some() && claim.sentences.len() > 1 && !claim.interval.is_empty();
-    let interval = match of_first {
-        true => claim.interval.replacen("interval is", &format!("interval of {} is", claim.ways), 1),
-        false => claim.interval.clone(),
-    };
+    let interval = &claim.interval;
     let mut text = match (why.is_empty(), interval.is_empty()) {
         (true, true) => format!("{begins}."),
         (true, false) => format!("{begins}: {interval}."),

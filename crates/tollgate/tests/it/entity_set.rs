@@ -66,7 +66,7 @@ fn result(folder: &Path) -> Value {
     serde_json::from_str(&fs::read_to_string(folder.join("run/result.json")).unwrap()).unwrap()
 }
 
-/// An experiment with two variants on two services, each of which knows one key only.
+/// An experiment with two variants on two services; each service knows one key only.
 fn on_two(one: &str, other: &str) -> String {
     let service = one.strip_suffix("Books").unwrap();
     format!(

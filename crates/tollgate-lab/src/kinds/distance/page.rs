@@ -58,8 +58,11 @@ fn claim(run: &RunResult) -> Option<Claim> {
         true => "; whether network round trips between them add time is open".to_owned(),
         false => format!(", and {more} ms more for each millisecond of network round trip between them"),
     };
-    let level = sentence::level(&run.experiment, slope.level).replace("process", "work process");
-    let text = format!("With {level} a document takes {at_rest} ms beside its database{added}.");
+    let processes = match slope.level {
+        1 => "1 work process".to_owned(),
+        level => format!("{level} work processes"),
+    };
+    let text = format!("With {processes} a document takes {at_rest} ms beside its database{added}.");
     let cells = own.map(|variant| (variant.name.clone(), slope.level)).collect();
     Some(Claim {
         sentences: vec![Said { text, cells }],
@@ -67,7 +70,7 @@ fn claim(run: &RunResult) -> Option<Claim> {
         doubt: slope
             .doubt
             .clone()
-            .or_else(|| is_open.then(|| "it includes none. More blocks (--blocks) can settle it".to_owned())),
+            .or_else(|| is_open.then(|| "it includes 0. More blocks (--blocks) can settle it".to_owned())),
         ..Claim::default()
     })
 }

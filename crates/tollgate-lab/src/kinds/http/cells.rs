@@ -88,7 +88,7 @@ struct Entry {
     opened_before: u64,
     /// Whether connections are opened anew before its trials: those of the warm-up are then not counted.
     are_drawn: bool,
-    /// Starts of the subject, each of which closed all connections.
+    /// Starts of the subject; each closed all connections.
     starts: u64,
     /// At a rate, where users come when they are needed: the most that came in a trial.
     came_most: u64,

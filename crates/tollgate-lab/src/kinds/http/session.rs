@@ -31,9 +31,12 @@ use crate::probe::instructions::{Count, Counting};
 use crate::probe::interface::kernel_network;
 use crate::traffic::feed::FeedEnd;
 use crate::traffic::model::{End, Load, Pace};
-use tollgate_facts::results::{self, Moment, OpenRate, Trial, UNWATCHED_SHARE_MIN, Unwatched};
+use tollgate_facts::results::{self, Moment, OpenRate, Trial, Unwatched};
 use tollgate_facts::stats::warm_up::{self, WarmUp, mser5};
 use tollgate_facts::toll::{round_trips, scaling};
+
+/// An unwatched process that uses a smaller share of the subject's CPU time changes no conclusion.
+const UNWATCHED_SHARE_MIN: f64 = 0.1;
 
 /// Length of one part of the warm-up: ten bins.
 const WARM_UP_PART: Duration = Duration::from_millis(500);

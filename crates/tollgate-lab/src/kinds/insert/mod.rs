@@ -1,4 +1,4 @@
-//! The speed of inserting records, by mode: transfers into an empty table, each of which is settled.
+//! The speed of inserting records, by mode: transfers into an empty table, each settled.
 //!
 //! It does not send requests (see [`crate::load::insert`]).
 

@@ -9,7 +9,7 @@ use crate::plan::{BLOCKS_LEAST, Note, Plan, PlanOptions, TRIALS_PER_BLOCK, block
 
 /// Least time of the passes before anything counts: they open the connections to the database.
 pub(super) const WARM_UP: Duration = Duration::from_millis(500);
-/// Entities in the list of flights, all of which a pass requests.
+/// Entities in the list of flights; a pass requests all of them.
 const DETAILS_LIKELY: u32 = 400;
 /// Expected time of a ladder's gateway and database for an answer, and for a list, beside the round trip.
 const WORK_LIKELY: Duration = Duration::from_micros(800);

@@ -18,7 +18,7 @@ pub(crate) const ANY_STATE: (&str, &str) = ("If-Match", "*");
 /// Name of the only atomic group of a change set.
 const GROUP: &str = "g";
 
-/// Requests, one after the other.
+/// Requests in sequence.
 #[derive(Debug, Clone, Default)]
 pub(in crate::load) struct Rendered {
     text: Vec<u8>,

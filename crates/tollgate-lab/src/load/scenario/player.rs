@@ -57,7 +57,7 @@ pub(super) struct Player {
     values: Vec<Vec<u8>>,
     cookies: Cookies,
     request: Vec<u8>,
-    /// Escaped values of a request, one after the other; `spans` has their positions.
+    /// Escaped values of a request, concatenated; `spans` has their positions.
     escaped: Vec<u8>,
     spans: Vec<Range<usize>>,
     body: Collect,
