@@ -184,8 +184,8 @@ impl<'a> Pair<'a> {
             has_zero.then(|| format!("{what}: a ratio to zero says nothing"))
         };
         let is_of_subject = matches!(figure, Figure::SubjectCpu | Figure::Instructions);
-        let asked = || is_of_subject.then(|| unwatched::asked_by_one(self)).flatten();
-        told.or_else(elsewhere).or_else(unwatched).or_else(asked).or_else(without_cell).or_else(nothing)
+        let behind = || is_of_subject.then(|| unwatched::works_for_one(self)).flatten();
+        told.or_else(elsewhere).or_else(unwatched).or_else(behind).or_else(without_cell).or_else(nothing)
     }
 
     /// The reason why a time is that of generator and subject together.

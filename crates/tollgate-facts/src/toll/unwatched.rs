@@ -5,9 +5,9 @@
 use super::pair::Pair;
 use crate::results::Unwatched;
 
-/// The reason why the CPU time and the instructions of one variant are only a part: its processes ask one that nobody
-/// watches, and that is not asked for the other one, too.
-pub(super) fn asked_by_one(pair: &Pair<'_>) -> Option<String> {
+/// The reason why the CPU time and the instructions of one variant are incomplete: a process works for it that is not
+/// counted there, and that does not work for the other one likewise.
+pub(super) fn works_for_one(pair: &Pair<'_>) -> Option<String> {
     let of = |name: &str| pair.run.unwatched.iter().filter(|found| found.variant == name).collect::<Vec<_>>();
     let [variants, baselines] = [pair.variant, pair.baseline].map(of);
     let lacks =
@@ -15,11 +15,11 @@ pub(super) fn asked_by_one(pair: &Pair<'_>) -> Option<String> {
     let only = variants.iter().find(|found| lacks(found, &baselines));
     let Unwatched { variant, watched, process, name, cpu_share } =
         only.or_else(|| baselines.iter().find(|found| lacks(found, &variants)))?;
-    let flags: Vec<String> =
-        watched.iter().chain([process]).map(|process| format!("--subject-pid {variant}={process}")).collect();
+    let flag = if pair.run.command.get(1).is_some_and(|verb| verb == "versus") { "--pid" } else { "--subject-pid" };
+    let all = watched.iter().chain([process]).map(|process| format!("{flag} {variant}={process}"));
     Some(format!(
-        "{variant} asks {name} (process {process}) on this machine, which is not watched and used {cpu_share:.1}x the CPU time \
-         of {variant} in its warm-up: name all of its processes ({}; for `versus` --pid)",
-        flags.join(" ")
+        "{name} (process {process}) works for {variant} and is not watched there: it used {cpu_share:.1}x the CPU time of \
+         {variant} in its warm-up. Name all processes: {}",
+        all.collect::<Vec<_>>().join(" ")
     ))
 }

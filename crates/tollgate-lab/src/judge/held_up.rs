@@ -120,7 +120,7 @@ pub(crate) fn joint(ticks: Ticks, own: Option<OwnCpu>) -> Option<Finding> {
             let (generator, subject, others) = (of(generator_us), of(subject_us), percent(others));
             (
                 format!(
-                    " ({generator} load generator, {subject} subject, {others} other programs, an unnamed backend among them)"
+                    " ({generator} load generator, {subject} subject, {others} other programs, perhaps an unnamed backend among them)"
                 ),
                 remedy,
             )
@@ -171,7 +171,7 @@ mod tests {
         };
         let seconds = |seconds: f64| Some(seconds * 1e6);
         let all = "load generator, 40 % subject,";
-        let others = "other programs, an unnamed backend among them)";
+        let others = "other programs, perhaps an unnamed backend among them)";
         check(Some([seconds(2.0), seconds(8.0)]), &format!(" (10 % {all} 40 % {others}"), "stop what else runs");
         check(Some([seconds(8.0), seconds(8.0)]), &format!(" (40 % {all} 10 % {others}"), "CPU time per request");
         // Where the kernel charges interrupts to programs they are there twice.

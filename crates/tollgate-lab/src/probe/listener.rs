@@ -4,9 +4,10 @@
 
 use std::collections::HashSet;
 use std::fs;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::SocketAddr;
 
 use super::process;
+use super::sockets::{Socket, sockets};
 
 /// A listening process.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,36 +21,22 @@ pub struct Listener {
 /// Finds the processes that listen on an address of this machine, as far as permissions allow. A process whose parent
 /// is one of them is left out: it is its parent's worker.
 pub fn listeners(address: SocketAddr) -> Vec<Listener> {
-    let tables = tables("/proc/net");
-    let rows: Vec<Row<'_>> = tables.iter().flat_map(|table| rows(table)).collect();
-    holders(&listening(&rows, address).into_iter().collect())
+    holders(&listening(&sockets(), address).collect())
 }
 
-/// Finds the processes that these have TCP connections to, on this machine and in the network namespace of the first one.
-/// They themselves and the caller are left out.
+/// Finds the processes of this machine that these have TCP connections to. They themselves and the caller are left out.
 pub(crate) fn asked_by(processes: &[u32]) -> Vec<Listener> {
-    let Some(first) = processes.first() else { return Vec::new() };
-    let open = || processes.iter().flat_map(|process| open_sockets(*process));
-    let before: HashSet<String> = open().collect();
-    let tables = tables(&format!("/proc/{first}/net"));
-    // Connections begin and end meanwhile.
-    let own: HashSet<String> = before.into_iter().chain(open()).collect();
-    let rows: Vec<Row<'_>> = tables.iter().flat_map(|table| rows(table)).collect();
-    let sockets = asked_from(&rows, &own).into_iter().flat_map(|address| listening(&rows, address));
+    let all = sockets();
+    let own: HashSet<u64> = processes.iter().flat_map(|process| open_sockets(*process)).collect();
+    let others = asked_from(&all, &own).into_iter().flat_map(|address| listening(&all, address));
     // A process of theirs that listens is no other's.
-    let others: HashSet<String> = sockets.filter(|socket| !own.contains(socket)).collect();
-    let mut found = holders(&others);
+    let mut found = holders(&others.filter(|socket| !own.contains(socket)).collect());
     found.retain(|listener| listener.process != std::process::id());
     found
 }
 
-/// Reads the kernel's tables of TCP sockets of IPv4 and IPv6.
-fn tables(folder: &str) -> [String; 2] {
-    ["tcp", "tcp6"].map(|table| fs::read_to_string(format!("{folder}/{table}")).unwrap_or_default())
-}
-
 /// Finds the processes that have one of these sockets open, without workers of others among them.
-fn holders(sockets: &HashSet<String>) -> Vec<Listener> {
+fn holders(sockets: &HashSet<u64>) -> Vec<Listener> {
     if sockets.is_empty() {
         return Vec::new();
     }
@@ -66,98 +53,35 @@ fn is_program(process: u32) -> bool {
     process > 1
 }
 
-/// Finds link texts of sockets that listen on an address, or on its port at any address.
-fn listening(rows: &[Row<'_>], address: SocketAddr) -> Vec<String> {
-    let names = names(address);
-    let is_there = |row: &&Row<'_>| row.state == LISTENS && names.iter().any(|name| name == row.own);
-    rows.iter().filter(is_there).map(Row::link).collect()
-}
-
-/// Returns the addresses of this machine that these sockets asked to be connected to, opening and closing connections
-/// included.
-fn asked_from(rows: &[Row<'_>], own: &HashSet<String>) -> HashSet<SocketAddr> {
-    let is_own = |row: &&Row<'_>| own.contains(&row.link());
-    let served: HashSet<&str> =
-        rows.iter().filter(|row| row.state == LISTENS).filter(is_own).filter_map(Row::port).collect();
-    // A connection at a port of their own was asked for by others.
-    let asked = rows.iter().filter(|row| row.state != LISTENS && row.port().is_some_and(|port| !served.contains(port)));
-    let addresses = asked.filter(is_own).filter_map(|row| {
-        let (own, other) = (address(row.own)?, address(row.other)?);
-        // A connection to another address of this machine begins at that same one.
-        (other.ip().is_loopback() || other.ip() == own.ip()).then_some(other)
-    });
-    addresses.collect()
-}
-
-/// State of a listening socket.
-const LISTENS: &str = "0A";
-
-/// A row of the kernel's tables: one socket.
-struct Row<'t> {
-    own: &'t str,
-    other: &'t str,
-    state: &'t str,
-    inode: &'t str,
-}
-
-impl<'t> Row<'t> {
-    /// Its own port, in hexadecimal.
-    fn port(&self) -> Option<&'t str> {
-        Some(self.own.rsplit_once(':')?.1)
-    }
-
-    /// Link text of the socket in `/proc/PID/fd`.
-    fn link(&self) -> String {
-        format!("socket:[{}]", self.inode)
-    }
-}
-
-/// Parses all rows below the heading, but for those of sockets that no process has open any more.
-fn rows(table: &str) -> impl Iterator<Item = Row<'_>> {
-    table.lines().skip(1).filter_map(|line| {
-        // Number, own address, the other's, state, queues, timer, retransmissions, user, timeout, inode.
-        let mut fields = line.split_ascii_whitespace().skip(1);
-        let (own, other, state) = (fields.next()?, fields.next()?, fields.next()?);
-        let inode = fields.nth(5).filter(|inode| *inode != "0")?;
-        Some(Row { own, other, state, inode })
-    })
-}
-
-/// Parses an address of these tables.
-fn address(name: &str) -> Option<SocketAddr> {
-    let (host, port) = name.split_once(':')?;
-    let word = |at: usize| Some(u32::from_str_radix(host.get(at..at + 8)?, 16).ok()?.to_ne_bytes());
-    let ip = if host.len() == 8 {
-        IpAddr::from(Ipv4Addr::from(word(0)?))
-    } else {
-        let words = [word(0)?, word(8)?, word(16)?, word(24)?];
-        IpAddr::from(Ipv6Addr::from(<[u8; 16]>::try_from(words.concat()).ok()?))
-    };
-    Some(SocketAddr::new(ip.to_canonical(), u16::from_str_radix(port, 16).ok()?))
-}
-
-/// Returns the names of an address in the kernel's tables, with its wildcard addresses: hexadecimal words of four
-/// bytes, each in this machine's byte order.
-fn names(address: SocketAddr) -> Vec<String> {
-    let words = |bytes: &[u8]| -> String {
-        let word = |bytes: &[u8]| bytes.try_into().map_or(0, u32::from_ne_bytes);
-        bytes.chunks(4).map(|bytes| format!("{:08X}", word(bytes))).collect()
-    };
+/// Finds the sockets that listen on an address, or on its port at any address.
+fn listening(all: &[Socket], address: SocketAddr) -> impl Iterator<Item = u64> {
     let ip = address.ip().to_canonical();
-    let hosts = match ip {
-        IpAddr::V4(ip) => {
-            vec![words(&ip.octets()), words(&[0; 4]), words(&ip.to_ipv6_mapped().octets()), words(&[0; 16])]
-        }
-        IpAddr::V6(ip) => vec![words(&ip.octets()), words(&[0; 16])],
+    let is_there = move |socket: &&Socket| {
+        let own = socket.own.ip();
+        // A listener at any address of IPv6 is one of IPv4 too.
+        let takes_all = own.is_unspecified() && (own.is_ipv6() || ip.is_ipv4());
+        socket.listens && socket.own.port() == address.port() && (own == ip || takes_all)
     };
-    hosts.into_iter().map(|host| format!("{host}:{:04X}", address.port())).collect()
+    all.iter().filter(is_there).map(|socket| socket.inode)
 }
 
-/// Link texts of the sockets that a process has open; none without permission.
-fn open_sockets(process: u32) -> impl Iterator<Item = String> {
+/// Returns the addresses of this machine that these sockets asked to be connected to.
+fn asked_from(all: &[Socket], own: &HashSet<u64>) -> HashSet<SocketAddr> {
+    let is_own = |socket: &&Socket| own.contains(&socket.inode);
+    let served: HashSet<u16> =
+        all.iter().filter(|socket| socket.listens).filter(is_own).map(|socket| socket.own.port()).collect();
+    // A connection at a port of their own was asked for by others.
+    let asked = all.iter().filter(|socket| !socket.listens && !served.contains(&socket.own.port())).filter(is_own);
+    // A connection to another address of this machine begins at that same one.
+    let is_here = |socket: &&Socket| socket.other.ip().is_loopback() || socket.other.ip() == socket.own.ip();
+    asked.filter(is_here).map(|socket| socket.other).collect()
+}
+
+/// Numbers of the sockets that a process has open; none without permission.
+fn open_sockets(process: u32) -> impl Iterator<Item = u64> {
     let open = fs::read_dir(format!("/proc/{process}/fd")).into_iter().flatten().flatten();
     let links = open.filter_map(|entry| fs::read_link(entry.path()).ok()?.into_os_string().into_string().ok());
-    links.filter(|link| link.starts_with("socket:"))
+    links.filter_map(|link| link.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok())
 }
 
 #[cfg(test)]
@@ -218,38 +142,40 @@ mod tests {
         assert_eq!(asked_by(&[proxy.0.id()]), []);
     }
 
-    #[test]
-    #[cfg(target_endian = "little")]
-    fn a_connection_is_to_this_machine_if_it_leads_to_a_loopback_address_or_to_its_own() {
-        let table = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n   \
-                     0: 0100007F:9C40 0100007F:1F90 01 00000000:00000000 00:00000000 00000000     0        0 41 1\n   \
-                     1: 0501A8C0:9C41 0501A8C0:0050 08 00000000:00000000 00:00000000 00000000     0        0 42 1\n   \
-                     2: 0501A8C0:9C42 0601A8C0:0050 01 00000000:00000000 00:00000000 00000000     0        0 43 1\n   \
-                     3: 0100007F:1F91 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 44 1\n   \
-                     4: 0000000000000000FFFF00000100007F:9C43 0000000000000000FFFF00000200007F:1F92 01 0:0 0:0 0 0 0 45 1\n   \
-                     5: 0100007F:9C44 0100007F:1F93 01 00000000:00000000 00:00000000 00000000     0        0 46 1\n   \
-                     6: 0100007F:1F91 0100007F:9C45 01 00000000:00000000 00:00000000 00000000     0        0 47 1\n";
-        // Others asked for the connection of 47, and 46 is somebody else's.
-        let own: HashSet<String> =
-            (41..=47).filter(|inode| *inode != 46).map(|inode| format!("socket:[{inode}]")).collect();
-        let rows: Vec<Row<'_>> = rows(table).collect();
-        let mut asked: Vec<String> = asked_from(&rows, &own).iter().map(SocketAddr::to_string).collect();
-        asked.sort();
-        assert_eq!(asked, ["127.0.0.1:8080", "127.0.0.2:8082", "192.168.1.5:80"]);
+    fn socket(own: &str, other: &str, listens: bool, inode: u64) -> Socket {
+        Socket { own: own.parse().unwrap(), other: other.parse().unwrap(), listens, inode }
     }
 
     #[test]
-    #[cfg(target_endian = "little")]
+    fn a_connection_is_to_this_machine_if_it_leads_to_a_loopback_address_or_to_its_own() {
+        let all = [
+            socket("127.0.0.1:40000", "127.0.0.1:8080", false, 41),
+            socket("192.168.1.5:40001", "192.168.1.5:80", false, 42),
+            socket("192.168.1.5:40002", "192.168.1.6:80", false, 43),
+            socket("127.0.0.1:8081", "0.0.0.0:0", true, 44),
+            // Others asked for this one.
+            socket("127.0.0.1:8081", "127.0.0.1:40005", false, 45),
+            // Somebody else's.
+            socket("127.0.0.1:40004", "127.0.0.1:8083", false, 46),
+        ];
+        let mut asked: Vec<String> = asked_from(&all, &(41..=45).collect()).iter().map(SocketAddr::to_string).collect();
+        asked.sort();
+        assert_eq!(asked, ["127.0.0.1:8080", "192.168.1.5:80"]);
+    }
+
+    #[test]
     fn only_sockets_that_listen_on_the_address_count() {
-        let table = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n   \
-                     0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 41 1\n   \
-                     1: 0100007F:1F90 0100007F:9C40 01 00000000:00000000 00:00000000 00000000     0        0 42 1\n   \
-                     2: 00000000:0050 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 43 1\n";
-        let rows: Vec<Row<'_>> = rows(table).collect();
-        let on = |address: &str| listening(&rows, address.parse().unwrap());
-        assert_eq!(on("127.0.0.1:8080"), ["socket:[41]"]);
-        assert_eq!(on("127.0.0.2:8080"), [""; 0]);
-        assert_eq!(on("127.0.0.1:443"), [""; 0]);
-        assert_eq!(on("127.0.0.1:80"), ["socket:[43]"]);
+        let all = [
+            socket("127.0.0.1:8080", "0.0.0.0:0", true, 41),
+            socket("127.0.0.1:8080", "127.0.0.1:40000", false, 42),
+            socket("0.0.0.0:80", "0.0.0.0:0", true, 43),
+            socket("[::]:81", "[::]:0", true, 44),
+        ];
+        let on = |address: &str| listening(&all, address.parse().unwrap()).collect::<Vec<_>>();
+        assert_eq!(on("127.0.0.1:8080"), [41]);
+        assert_eq!(on("127.0.0.2:8080"), [0; 0]);
+        assert_eq!(on("127.0.0.1:443"), [0; 0]);
+        assert_eq!((on("127.0.0.1:80"), on("[::1]:80")), (vec![43], vec![]));
+        assert_eq!((on("127.0.0.1:81"), on("[::1]:81")), (vec![44], vec![44]));
     }
 }

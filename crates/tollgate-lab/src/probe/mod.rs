@@ -15,6 +15,7 @@ pub mod meter;
 pub mod metrics;
 pub mod network;
 pub(crate) mod process;
+mod sockets;
 mod started;
 pub mod system;
 pub mod watch;

@@ -66,6 +66,10 @@ fn unsaid(run: &RunResult) -> String {
         _ if run.experiment.variants.iter().all(|variant| variant.baseline.is_none()) => {
             "Nothing was compared, so there is no toll: no variant has a baseline.".to_owned()
         }
+        _ if let Some(found) = run.unwatched.first() => format!(
+            "No toll can be stated: {} works for {}, and is not watched there. Name all of its processes.",
+            found.name, found.variant
+        ),
         _ if run.tolls.is_empty() && !refused.is_empty() => {
             let names: Vec<String> = refused.iter().map(|gap| gap.variant.clone()).collect();
             format!("No toll can be stated: the subject refuses {}.", first_of(&names, UNSAID_MAX))

@@ -4,7 +4,7 @@ use super::*;
 use crate::results::Unwatched;
 
 #[test]
-fn a_process_that_only_one_of_two_asks_refuses_what_is_said_of_cpu_time_alone() {
+fn a_process_that_works_for_one_of_two_refuses_what_is_said_of_cpu_time_alone() {
     let trials = synthetic(&mut Noise::of(1), &["bare", "layered"], &[1.0, 0.5], 8);
     let verdicts = |unwatched: &[(&str, u32)]| {
         let mut run = run_of(experiment(&["bare", "layered"]), &trials, &[]);
@@ -26,10 +26,10 @@ fn a_process_that_only_one_of_two_asks_refuses_what_is_said_of_cpu_time_alone() 
     assert_eq!((cpu.verdict, time), (TollVerdict::Refused, TollVerdict::Cheaper));
     assert_eq!(
         cpu.note.unwrap(),
-        "layered asks python3 (process 8) on this machine, which is not watched and used 2.0x the CPU time of layered in \
-         its warm-up: name all of its processes (--subject-pid layered=7 --subject-pid layered=8; for `versus` --pid)"
+        "python3 (process 8) works for layered and is not watched there: it used 2.0x the CPU time of layered in its \
+         warm-up. Name all processes: --subject-pid layered=7 --subject-pid layered=8"
     );
-    assert!(verdicts(&[("bare", 8)]).0.note.unwrap().starts_with("bare asks python3"));
+    assert!(verdicts(&[("bare", 8)]).0.note.unwrap().contains("works for bare and is not watched there"));
     assert_eq!(verdicts(&[("bare", 8), ("layered", 9)]).0.verdict, TollVerdict::Refused);
     assert_eq!(verdicts(&[("bare", 8), ("layered", 8)]).0.verdict, TollVerdict::Cheaper, "it is left out of both");
 }

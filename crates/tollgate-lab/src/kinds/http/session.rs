@@ -26,7 +26,8 @@ use crate::load::target::{Connection, LoadTarget};
 use crate::load::worker::Worker;
 use crate::plan::schedule::Block;
 use crate::plan::{WARM_UP_LEAST, WARM_UP_MOST};
-use crate::probe::behind::Behind;
+use crate::probe::behind::{Behind, Working};
+use crate::probe::cpu::CpuClocks;
 use crate::probe::instructions::{Count, Counting};
 use crate::probe::interface::kernel_network;
 use crate::traffic::feed::FeedEnd;
@@ -34,9 +35,6 @@ use crate::traffic::model::{End, Load, Pace};
 use tollgate_facts::results::{self, Moment, OpenRate, Trial, Unwatched};
 use tollgate_facts::stats::warm_up::{self, WarmUp, mser5};
 use tollgate_facts::toll::{round_trips, scaling};
-
-/// An unwatched process that uses a smaller share of the subject's CPU time changes no conclusion.
-const UNWATCHED_SHARE_MIN: f64 = 0.1;
 
 /// Length of one part of the warm-up: ten bins.
 const WARM_UP_PART: Duration = Duration::from_millis(500);
@@ -267,15 +265,15 @@ impl<W: Way> Session<'_, '_, W> {
             }
             self.part(subject.variant);
         }
+        let of_all: Vec<CpuClocks> = subjects.iter().map(|subject| subject.meter.subject.clone()).collect();
         for subject in subjects {
             let name = &self.options.experiment.variants[subject.variant].name;
             self.observer.progress(&Progress::WarmingUp { variant: name });
-            let looking = Behind::begin(&subject.meter.subject, &subject.meter.behind);
+            let looking = Behind::begin(&subject.meter.subject, &subject.meter.behind, of_all.iter());
             let is_steady = self.warm_up(subject);
-            for (process, program, cpu_share) in looking.map(Behind::end).unwrap_or_default() {
+            for Working { process, name: program, cpu_share } in looking.map(Behind::end).unwrap_or_default() {
                 let is_known = |known: &Unwatched| known.variant == *name && known.process == process;
-                // A connection alone is no work: pools keep theirs.
-                if cpu_share >= UNWATCHED_SHARE_MIN && !self.result.unwatched.iter().any(is_known) {
+                if !self.result.unwatched.iter().any(is_known) {
                     let (variant, watched) = (name.clone(), subject.meter.subject.roots());
                     self.result.unwatched.push(Unwatched { variant, watched, process, name: program, cpu_share });
                 }
