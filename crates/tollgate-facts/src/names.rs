@@ -1,4 +1,4 @@
-//! The help for a name that is in no list.
+//! Words for names: the help for one that is in no list, and the singular of a unit.
 
 use tollgate_wire::suggest;
 
@@ -8,6 +8,14 @@ pub fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) ->
     match suggest::nearest(name, known.iter().copied()) {
         Some(candidate) => format!("did you mean `{candidate}`?"),
         None => format!("known are {}", known.iter().map(|known| format!("`{known}`")).collect::<Vec<_>>().join(", ")),
+    }
+}
+
+/// The singular of a unit.
+pub fn singular(unit: &str) -> &str {
+    match unit.strip_suffix("es") {
+        Some(one) if one.ends_with("ss") => one,
+        _ => unit.strip_suffix('s').unwrap_or(unit),
     }
 }
 

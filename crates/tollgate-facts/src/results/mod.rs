@@ -49,6 +49,7 @@ pub use toll::{BetweenStarts, ByRanks, Comparison, Drift, Peer, Theft, Toll, Tol
 pub use trial::Trial;
 pub use unwatched::Unwatched;
 
+use crate::names::singular;
 use crate::stats::sequential::Looking;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -321,6 +322,7 @@ impl Experiment {
         match self.named_level(level) {
             Some(named) => named.title.clone(),
             None if self.factor_unit.is_empty() => level.to_string(),
+            None if level == 1 => format!("1 {}", singular(&self.factor_unit)),
             None => format!("{level} {}", self.factor_unit),
         }
     }

@@ -289,7 +289,8 @@ impl<K: Kind> Conductor<'_, K> {
                 if self.result.gaps.iter().any(|gap| gap.variant == *name && gap.level == block.level) {
                     continue;
                 }
-                self.observer.progress(&Progress::Measuring { variant: name, level: block.level });
+                let at = self.result.experiment.level_title(block.level);
+                self.observer.progress(&Progress::Measuring { variant: name, at: &at });
                 K::trial(self, subjects, Turn { block, place, variant })?;
                 if K::STORES == Stores::EachTrial {
                     self.save()?;
@@ -314,7 +315,8 @@ impl<K: Kind> Conductor<'_, K> {
         let variant = &self.experiment.variants[variant].name;
         let per_second = trial.filter(|trial| trial.duration_ms > 0.0 && trial.variant == *variant);
         let per_second = per_second.map(|trial| trial.requests as f64 / trial.duration_ms * 1e3);
-        self.observer.progress(&Progress::Trial { done, planned: *planned, variant, level, left, per_second });
+        let at = &self.result.experiment.level_title(level);
+        self.observer.progress(&Progress::Trial { done, planned: *planned, variant, at, left, per_second });
     }
 
     /// Stores everything measured so far.

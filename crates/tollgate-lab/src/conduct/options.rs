@@ -122,8 +122,8 @@ pub enum Progress<'a> {
     Measuring {
         /// Name of the variant.
         variant: &'a str,
-        /// The level.
-        level: u64,
+        /// The level in words.
+        at: &'a str,
     },
     /// A trial is done and stored.
     Trial {
@@ -133,8 +133,8 @@ pub enum Progress<'a> {
         planned: usize,
         /// Name of the variant.
         variant: &'a str,
-        /// The level.
-        level: u64,
+        /// The level in words.
+        at: &'a str,
         /// Estimated remaining time of the run.
         left: Duration,
         /// Requests, or runs of a command, that it had answered in a second; absent where it took no time.

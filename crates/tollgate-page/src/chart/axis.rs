@@ -13,6 +13,8 @@ pub(super) const KEY_HEIGHT: f64 = 18.0;
 const PANEL_TICKS_WIDTH: f64 = 48.0;
 /// Mean width of a character of that text.
 pub(super) const CHARACTER_WIDTH: f64 = 6.3;
+/// The same of a value.
+const DIGIT_WIDTH: f64 = 7.4;
 
 /// The rectangle of the values.
 #[derive(Debug, Clone, Copy)]
@@ -166,6 +168,11 @@ pub(super) fn labelled_each(ticks: Vec<f64>) -> Vec<(f64, String)> {
 /// Approximate width of a text.
 pub(super) fn text_width(text: &str) -> f64 {
     text.chars().count() as f64 * CHARACTER_WIDTH
+}
+
+/// Approximate width of a text of the class `value`, which is larger and mostly digits.
+pub(super) fn value_width(text: &str) -> f64 {
+    text.chars().count() as f64 * DIGIT_WIDTH
 }
 
 /// A name cut to a width; the table below contains it in full.

@@ -1,7 +1,7 @@
 //! Grouped bars with intervals: ratios over a baseline, a group for each thing and in it a bar for each level, all on one
 //! logarithmic scale that begins at 1 and is labelled in percent.
 
-use super::axis::{self, Plot, fitted, text_width};
+use super::axis::{self, Plot, fitted, value_width};
 use super::scale::{Scale, Spacing};
 use super::svg::{Anchor, Canvas};
 use super::{Size, key_class};
@@ -43,7 +43,7 @@ pub fn draw(size: Size, levels: &[String], groups: &[BarGroup<'_>]) -> Canvas {
     let height_of = |group: &BarGroup<'_>| NAME_HEIGHT + BAR_STEP * group.bars.len() as f64 + GROUP_GAP;
     let bottom = top + groups.iter().map(height_of).sum::<f64>().max(40.0);
     let bars = || groups.iter().flat_map(|group| &group.bars);
-    let text_room = bars().map(|bar| text_width(&bar.text)).fold(60.0, f64::max) + 12.0;
+    let text_room = bars().map(|bar| value_width(&bar.text)).fold(60.0, f64::max) + 12.0;
     let plot = Plot { left: 6.0, top, right: (width - text_room).max(width * 0.4), bottom };
     let mut canvas = Canvas::new(width, bottom + 42.0);
     axis::key(&mut canvas, "bar", levels);

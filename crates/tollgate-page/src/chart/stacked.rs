@@ -1,7 +1,7 @@
 //! Stacked bars: the parts of a whole, a bar for each row, all on one scale from zero; the parts are distinguished by
 //! colour and named once above them.
 
-use super::axis::{self, Plot, fitted, text_width};
+use super::axis::{self, Plot, fitted, value_width};
 use super::scale::{Scale, Spacing};
 use super::svg::{Anchor, Canvas};
 use super::{Size, key_class};
@@ -27,7 +27,7 @@ pub fn draw(size: Size, label: &str, parts: &[&str], stacks: &[Stack]) -> Canvas
     let (width, is_narrow) = (size.width(), size == Size::Narrow);
     let row_height = if is_narrow { 38.0 } else { 26.0 };
     let top = KEY_HEIGHT + 10.0;
-    let text_room = stacks.iter().map(|stack| text_width(&stack.text)).fold(40.0, f64::max) + 12.0;
+    let text_room = stacks.iter().map(|stack| value_width(&stack.text)).fold(40.0, f64::max) + 12.0;
     let (left, right) = match is_narrow {
         true => (4.0, width - 8.0),
         false => (NAMES_WIDTH, width - text_room),
@@ -44,7 +44,7 @@ pub fn draw(size: Size, label: &str, parts: &[&str], stacks: &[Stack]) -> Canvas
         let y = if is_narrow { row_top + 18.0 } else { row_top + (row_height - BAR_HEIGHT) / 2.0 };
         match is_narrow {
             true => {
-                let room = width - text_width(&stack.text) - 12.0;
+                let room = width - value_width(&stack.text) - 12.0;
                 canvas.text("label", Anchor::Start, (2.0, row_top + 13.0), &fitted(&stack.name, room));
                 canvas.text("value", Anchor::End, (width - 2.0, row_top + 13.0), &stack.text);
             }

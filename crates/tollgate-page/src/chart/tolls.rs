@@ -63,7 +63,7 @@ pub fn draw(size: Size, rows: &[TollRow<'_>], panels: &[TollPanel]) -> Canvas {
     };
     let mut canvas = Canvas::new(width, height);
     let bars = || panels.iter().flat_map(|panel| panel.bars.iter().flatten());
-    let text_width = bars().map(|bar| axis::text_width(&bar.text) + 10.0).fold(TEXT_WIDTH_MIN, f64::max);
+    let text_width = bars().map(|bar| axis::value_width(&bar.text) + 12.0).fold(TEXT_WIDTH_MIN, f64::max);
     let ends = || bars().filter(|bar| bar.standing.is_some()).flat_map(|bar| [bar.low, bar.high, bar.ratio]);
 
     for (index, panel) in panels.iter().enumerate() {

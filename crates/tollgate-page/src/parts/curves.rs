@@ -8,6 +8,7 @@ use crate::gather::by_key;
 use crate::number;
 use crate::words::sentence;
 use crate::words::view::{self, Row, View};
+use tollgate_facts::names::singular;
 use tollgate_facts::results::{Cell, Estimate, Percentiles, Verdict};
 use tollgate_facts::rules;
 
@@ -26,7 +27,7 @@ pub fn sections(view: &View<'_>, heading: &str) -> Vec<Option<Section>> {
 }
 
 /// Time and throughput against the level; absent where nothing was measured.
-fn against_levels(view: &View<'_>) -> Option<Section> {
+pub fn against_levels(view: &View<'_>) -> Option<Section> {
     let heading = format!("Against {}", view.run.experiment.factor);
     let curves = || vec![Block::Figures(vec![unit_time(view), throughput(view)])];
     (!view.rows.is_empty()).then(|| Section::background(heading, curves()))
@@ -74,7 +75,7 @@ pub fn unit_time(view: &View<'_>) -> Figure {
     let noun = sentence::unit_noun(experiment);
     let variants = by_variant(view);
     let shares_work = SHARING.contains(&experiment.factor.as_str()) && experiment.levels.len() > 1;
-    let (many, one) = (experiment.factor_unit.as_str(), sentence::singular(&experiment.factor_unit));
+    let (many, one) = (experiment.factor_unit.as_str(), singular(&experiment.factor_unit));
     let least = variants.first().and_then(|(_, _, cells)| cells.first()).map_or(1, |cell| cell.level);
     let ideal_of = match least {
         0 | 1 => format!("the time at one {one} divided by the {many}"),

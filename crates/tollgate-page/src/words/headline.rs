@@ -225,19 +225,30 @@ impl<'r> Told<'r> {
         let level = run.experiment.named_level(toll.level);
         let with = level.map_or_else(String::new, |named| format!("{}: ", named.title));
         let at = at(run, toll.level);
-        let ratio = ratio(toll);
         let is_of_cpu = toll.figure == Figure::SubjectCpu;
-        let (takes, as_much) = match is_of_cpu {
-            true => (format!("needs {ratio} the CPU time of {base}"), format!("needs as much CPU time as {base}")),
-            false => (format!("takes {ratio} as long as {base}"), format!("takes as long as {base}")),
-        };
+        let as_much = if is_of_cpu { "needs as much CPU time as" } else { "takes as long as" };
         match toll.verdict {
-            TollVerdict::NoToll => format!("{with}{who} {as_much}, within {}{at}.", sentence::band(run)),
+            TollVerdict::NoToll => format!("{with}{who} {as_much} {base}, within {}{at}.", sentence::band(run)),
             TollVerdict::Unconfirmed | TollVerdict::Unclear => {
                 let what = if is_of_cpu { "needs more CPU time" } else { "takes longer" };
                 format!("{with}whether {who} {what} than {base} is open{at}.")
             }
-            _ => format!("{with}{who} {takes}: {}.", cost(run, toll)),
+            _ => {
+                let takes = self.takes(&base);
+                // The share is of a load at a rate, and the ratio of one that is as fast as it can be.
+                match part_of_a_core(run, toll) {
+                    Some(part) => format!("{with}{who} {takes} under full load, and {part}."),
+                    None => format!("{with}{who} {takes}: {}.", cost(run, toll)),
+                }
+            }
+        }
+    }
+
+    /// The ratio with its verb.
+    fn takes(&self, base: &str) -> String {
+        match (self.toll.figure, ratio(self.toll)) {
+            (Figure::SubjectCpu, ratio) => format!("needs {ratio} the CPU time of {base}"),
+            (_, ratio) => format!("takes {ratio} as long as {base}"),
         }
     }
 
@@ -257,6 +268,11 @@ impl<'r> Told<'r> {
         let away = distance(run, self.variant).filter(|_| near(&self.variant.name) == usual.variant.name);
         let who = away.unwrap_or_else(|| called(run, named, &self.variant.name));
         let at = if self.toll.level == usual.toll.level { String::new() } else { at(run, self.toll.level) };
+        // Two addresses beside each other say nothing without a verb.
+        if who.contains("://") && self.toll.verdict.is_clear() && self.toll.verdict != TollVerdict::NoToll {
+            let base = called(run, named, &self.toll.baseline);
+            return Said { text: format!("{who} {}{at}.", self.takes(&base)), cells: self.cells() };
+        }
         Said { text: format!("{}{at}: {found}.", begun(run, named, &who)), cells: self.cells() }
     }
 }
@@ -289,11 +305,8 @@ fn ratio(toll: &Toll) -> String {
     format!("{}×", if says_nothing { number::grouped(toll.ratio, decimals) } else { short })
 }
 
-/// The cost behind the ratio, in time or as a part of a core, with its level.
+/// The cost behind the ratio, in time, with its level.
 fn cost(run: &RunResult, toll: &Toll) -> String {
-    if let Some(part) = part_of_a_core(run, toll) {
-        return part;
-    }
     let noun = match (toll.figure, run.experiment.piece) {
         (Figure::SubjectCpu, _) => sentence::piece(&run.experiment),
         (_, Piece::Record) => "record",

@@ -86,7 +86,7 @@ pub fn shared(view: &View<'_>, said: &str) -> Vec<String> {
         let levels: Vec<String> = levels.iter().map(|level| sentence::level(experiment, *level)).collect();
         let at = if levels.is_empty() { String::new() } else { format!(" at {}", first_of(&levels, LEVELS_MAX)) };
         if said.contains(&worst.reason) {
-            return Some(format!("That is so in all cells{at} ({}).", doubt.rule));
+            return Some(format!("Marked for the same reason: all cells{at} ({}).", doubt.rule));
         }
         let is_one = doubt.findings.iter().all(|found| found.reason == worst.reason);
         let with = format!(", most with {} at {}", worst.variant, sentence::level(experiment, worst.level));

@@ -35,18 +35,9 @@ pub fn one(noun: &str) -> String {
 
 /// A level with its unit: `20 users`, `1 user`, `factor 20`.
 pub fn level(experiment: &Experiment, level: u64) -> String {
-    match (experiment.named_level(level), experiment.factor_unit.as_str(), level) {
-        (None, "", _) => format!("{} {level}", experiment.factor),
-        (None, unit, 1) => format!("1 {}", singular(unit)),
+    match (experiment.named_level(level), experiment.factor_unit.as_str()) {
+        (None, "") => format!("{} {level}", experiment.factor),
         _ => experiment.level_title(level),
-    }
-}
-
-/// The singular of a unit.
-pub fn singular(unit: &str) -> &str {
-    match unit.strip_suffix("es") {
-        Some(one) if one.ends_with("ss") => one,
-        _ => unit.strip_suffix('s').unwrap_or(unit),
     }
 }
 

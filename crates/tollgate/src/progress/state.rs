@@ -139,12 +139,12 @@ impl State {
                 self.told = Some((at, *duration));
                 return;
             }
-            Progress::Trial { done, planned, variant, level, left, per_second } => {
+            Progress::Trial { done, planned, variant, at: level, left, per_second } => {
                 self.trials = Some(Portion { done: *done as u64, of: *planned as u64 });
                 self.told = Some((at, *left));
                 if self.is_counted {
                     let (p50_ms, p99_ms) = percentiles(&counted.since(&self.begun.1));
-                    self.last = Some((trial(variant, *level), Figures { per_second: *per_second, p50_ms, p99_ms }));
+                    self.last = Some((trial(variant, level), Figures { per_second: *per_second, p50_ms, p99_ms }));
                 }
                 return;
             }
@@ -157,7 +157,7 @@ impl State {
             Progress::Starting { variant } => format!("starting {variant}"),
             Progress::Surveying { variant } => format!("trying one transfer of each level: {variant}"),
             Progress::WarmingUp { variant } => format!("warming up {variant}"),
-            Progress::Measuring { variant, level } => trial(variant, *level),
+            Progress::Measuring { variant, at: level } => trial(variant, level),
             _ => return,
         };
         if !matches!(progress, Progress::Measuring { .. }) {
@@ -265,8 +265,8 @@ impl State {
     }
 }
 
-fn trial(variant: &str, level: u64) -> String {
-    format!("{variant} at {level}")
+fn trial(variant: &str, at: &str) -> String {
+    format!("{variant} at {at}")
 }
 
 fn per_second(counted: &LiveReading, lasted: Duration) -> Option<f64> {

@@ -118,7 +118,7 @@ fn a_run_says_its_trial_and_its_eta_from_the_first_second() {
         done,
         planned: 48,
         variant: "rest-json",
-        level: 20,
+        at: "20 users",
         left: seconds(left),
         per_second: Some(per_second),
     };
@@ -133,15 +133,15 @@ fn a_run_says_its_trial_and_its_eta_from_the_first_second() {
     ");
     // Trials that are shorter than what is looked at have figures when they are over.
     let (at, counted) = (run.at(), run.counted.clone());
-    run.state.hear(at, &Progress::Measuring { variant: "rest-json", level: 20 }, &counted);
+    run.state.hear(at, &Progress::Measuring { variant: "rest-json", at: "20 users" }, &counted);
     run.counted.add(400, Duration::from_millis(2));
     let counted = run.counted.clone();
     run.state.hear(at + seconds(0.2), &trial(1, 120.0, 2_500.0), &counted);
-    run.state.hear(at + seconds(0.3), &Progress::Measuring { variant: "odata-v4-json", level: 20 }, &counted);
+    run.state.hear(at + seconds(0.3), &Progress::Measuring { variant: "odata-v4-json", at: "20 users" }, &counted);
     run.go_on(1, 200, 9);
     insta::assert_snapshot!(run.lines(), @r"
     2 s of 2 min 2 s, ETA 2 min 0 s, 1 of 48 trials
-    rest-json at 20
+    rest-json at 20 users
     2,500/s, p50 2.01 ms, p99 2.01 ms, no errors
     ██ max 2,000/s
     ");
@@ -149,13 +149,13 @@ fn a_run_says_its_trial_and_its_eta_from_the_first_second() {
     run.go_on(3, 200, 9);
     insta::assert_snapshot!(run.lines(), @r"
     4 s of 2 min 3 s, ETA 119 s, 1 of 48 trials
-    odata-v4-json at 20
+    odata-v4-json at 20 users
     471/s, p50 8.98 ms, p99 8.98 ms, no errors
     ██▄▂ max 2,000/s
     ");
     run.state.part("comparison 2 of 20".to_owned());
     let view = run.state.view(run.at() + seconds(200.0));
-    insta::assert_snapshot!(text::line(&view), @"3 min 24 s, longer than planned, 1 of 48 trials; comparison 2 of 20: odata-v4-json at 20; 471/s, p50 8.98 ms, p99 8.98 ms, no errors");
+    insta::assert_snapshot!(text::line(&view), @"3 min 24 s, longer than planned, 1 of 48 trials; comparison 2 of 20: odata-v4-json at 20 users; 471/s, p50 8.98 ms, p99 8.98 ms, no errors");
 }
 
 #[test]

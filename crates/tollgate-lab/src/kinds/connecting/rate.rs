@@ -56,7 +56,8 @@ impl Session<'_, '_, Connecting> {
                 let load = Load::at_a_rate(users as usize, rate, End::after(planned.slice));
                 let asked = Asked { work: Asking::Request, load, level, renewal: Renewal::Kept };
                 let name = &self.options.experiment.variants[*variant].name;
-                self.observer.progress(&Progress::Measuring { variant: name, level });
+                let at = self.result.experiment.level_title(level);
+                self.observer.progress(&Progress::Measuring { variant: name, at: &at });
                 let measured = self.load(subject, asked, Course::Parts(planned.slice))?;
                 let tag = format!("{name}@{level}!rate");
                 let stored = self.store.write_times(&tag, measured.start, measured.wall, &measured.recorder.response);
