@@ -4,7 +4,9 @@
 
 use std::collections::HashSet;
 use std::fs;
-use std::net::SocketAddr;
+use std::net::{SocketAddr, ToSocketAddrs};
+
+use tollgate_net::http1::client::Target;
 
 use super::process;
 use super::sockets::{Socket, sockets};
@@ -20,8 +22,16 @@ pub struct Listener {
 
 /// Finds the processes that listen on an address of this machine, as far as permissions allow. A process whose parent
 /// is one of them is left out: it is its parent's worker.
-pub fn listeners(address: SocketAddr) -> Vec<Listener> {
+fn listeners(address: SocketAddr) -> Vec<Listener> {
     holders(&listening(&sockets(), address).collect())
+}
+
+/// Finds the processes that listen on this machine at the address of a target; none where that is another machine.
+pub fn listening_at(target: &Target) -> Vec<Listener> {
+    let addresses = (target.host().trim_matches(['[', ']']), target.port()).to_socket_addrs();
+    // A name may have several addresses: `localhost` is ::1 first, and a server often listens at 127.0.0.1 alone.
+    let here = addresses.into_iter().flatten().filter(|address| address.ip().to_canonical().is_loopback());
+    here.map(listeners).find(|found| !found.is_empty()).unwrap_or_default()
 }
 
 /// Finds the processes of this machine that these have TCP connections to. They themselves and the caller are left out.

@@ -51,7 +51,7 @@ pub(super) struct Switches {
 
 impl Stat {
     /// Whether it has ended and waits for its parent.
-    pub(super) fn is_ended(&self) -> bool {
+    pub(crate) fn is_ended(&self) -> bool {
         matches!(self.state, 'Z' | 'X')
     }
 }

@@ -171,5 +171,5 @@ fn what_cannot_be_measured_ends_before_anything_is_written() {
     check(&["--detail", "one=flights"], 2, "no property stands in braces");
     let gateway = serving(&[]);
     let subject = format!("one={}", gateway.url);
-    check(&["--subject", &subject, "--subject-pid", "one=4194303"], 1, "4194303");
+    check(&["--subject", &subject, "--subject-pid", "one=4194303"], 2, "4194303");
 }

@@ -13,7 +13,7 @@ use tollgate_report::{self, RenderOptions};
 
 use super::expected::{self, Expected};
 use super::selection::{self, Selection};
-use super::watched::watch_local;
+use super::watched::{check_named, watch_local};
 use crate::commands::output;
 use crate::failure::{Exit, Failure};
 use crate::progress::{Aim, LiveView, Shown};
@@ -63,6 +63,7 @@ const REPORT: &str = "report.html";
 pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Failure> {
     let mut options = selection::run_options(&arguments.selection, arguments.out.clone(), arguments.seed)?;
     // What is wrong is said before anything else.
+    check_named(&options, "--subject-pid")?;
     tollgate_lab::run::check(&options).map_err(selection::failure)?;
     let of_file = options.experiment.variants.iter().filter_map(|variant| match &variant.at {
         Location::Url(url) => Some((variant.name.clone(), url.clone())),

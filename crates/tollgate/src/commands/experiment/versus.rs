@@ -16,7 +16,7 @@ use tollgate_lab::traffic::header::completed;
 
 use super::expected::Expected;
 use super::selection::{Amount, failure, serve_program};
-use super::watched::watch_local;
+use super::watched::{check_named, watch_local};
 use super::{run, secrets};
 use crate::commands::asking::{Answers, PLAIN, Request, Tls, with_scheme};
 use crate::failure::{Exit, Failure};
@@ -120,6 +120,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Fa
         version: env!("CARGO_PKG_VERSION").to_owned(),
         ..RunOptions::of(experiment, serve_program()?)
     };
+    check_named(&options, "--pid")?;
     if !arguments.command {
         options.own_request = arguments.request.own(&arguments.answers)?;
         tollgate_lab::run::check(&options).map_err(failure)?;
