@@ -12,6 +12,7 @@ mod ladder;
 mod listed;
 mod request;
 mod scenario;
+mod setting;
 mod walk;
 
 #[cfg(test)]
@@ -32,6 +33,8 @@ const KINDS: &[Listed] = &[
     distance::KIND,
     connecting::KIND,
     ladder::KIND,
+    setting::WALK,
+    setting::REQUEST,
     command::KIND,
     request::KIND,
     scenario::KIND,

@@ -16,6 +16,7 @@ mod report;
 mod run;
 mod scenarios;
 mod serve;
+mod setting;
 mod shelf;
 mod tls;
 mod users;

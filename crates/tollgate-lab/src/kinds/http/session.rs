@@ -167,16 +167,18 @@ impl<W: Way> Session<'_, '_, W> {
         let mut lasting: HashMap<usize, Watched> = HashMap::new();
         for subject in before {
             let variant = subject.variant;
-            let is_ours = subject.is_ours();
-            if is_ours {
+            // Where each level has a process of its own, the user restarts theirs.
+            let is_over = subject.is_ours() || W::PROCESSES == Processes::OfEachLevel;
+            if is_over {
                 drop(subject);
             } else {
                 lasting.insert(variant, subject);
             }
-            if is_ours || self.options.experiment.connections == Connections::PerStart {
+            if is_over || self.options.experiment.connections == Connections::PerStart {
                 self.kind.generator.forget(variant);
             }
         }
+        W::set(self)?;
         let directory = self.store.directory();
         let backends = Backends::begin(self.options, self.kind.sites, W::PROCESSES, directory, &self.cores);
         let backends = backends.map_err(|(variant, how)| self.failed(variant, how))?;
@@ -247,6 +249,7 @@ impl<W: Way> Session<'_, '_, W> {
             Some(process) => process,
             None => {
                 let laid = self.kind.way.laid(variant, self.kind.at, environment.folder)?;
+                let site = &Site { processes: self.kind.way.processes(site), ..site.clone() };
                 let process = Process::begin(site, laid, &environment);
                 let process = Rc::new(RefCell::new(process.map_err(|how| format!("is not there: {how}"))?));
                 begun.insert(site.process, Rc::clone(&process));
@@ -291,7 +294,8 @@ impl<W: Way> Session<'_, '_, W> {
         let (experiment, variant) = (&self.options.experiment, subject.variant);
         let peer = self.options.peer(&experiment.variants[variant]).ok().flatten();
         let wanted = peer.map_or(Duration::ZERO, |peer| peer.warm_up);
-        let (level, mut ramp_up) = W::warm_up_at(experiment, &self.plan);
+        let (most, mut ramp_up) = W::warm_up_at(experiment, &self.plan);
+        let level = if W::PROCESSES == Processes::OfEachLevel { self.kind.at } else { most };
         let (asked, shape) = (&experiment.variants[variant], LoadShape::of(experiment, &experiment.variants[variant]));
         let users = match shape {
             Some(shape) if shape.is_open() => experiment.users_of(asked, level).min(WARM_UP_USERS_AT_RATE),

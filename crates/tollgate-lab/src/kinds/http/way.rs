@@ -81,6 +81,16 @@ pub(crate) trait Way: Sized {
         Ok(None)
     }
 
+    /// Sets the user's servers for blocks of the current level, before any subject begins.
+    fn set(_run: &mut Session<'_, '_, Self>) -> Result<(), Halt> {
+        Ok(())
+    }
+
+    /// The processes of a server of the user's that are watched.
+    fn processes(&self, site: &Site) -> Vec<u32> {
+        site.processes.clone()
+    }
+
     /// Level of a subject's warm-up, and the time over which its users come.
     fn warm_up_at(experiment: &Experiment, plan: &Plan) -> (u64, Duration) {
         let is_lasting = experiment.connections != Connections::PerTrial;

@@ -6,18 +6,14 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::experiment::document::{Document, Keys, TableName};
-use crate::experiment::{Experiment, ExperimentError, LEVEL_MAX, Own, UpTo, Users, place};
-use crate::kinds::http::file::list;
+use crate::experiment::{Experiment, ExperimentError, Own, UpTo, place};
 use crate::kinds::http::file::served::{self, LinkFile, Served};
+use crate::kinds::http::file::{list, users};
 
 /// Most work processes that a gateway accepts.
 const WORK_PROCESSES_MAX: u64 = 1_000;
 /// Highest limit of connections.
 const CONNECTIONS_MAX: u32 = 1_000_000;
-/// Most users.
-const USERS_MAX: u32 = LEVEL_MAX as u32;
-/// Users if the file does not say.
-const USERS_DEFAULT: u32 = 20;
 
 /// Placeholder for the level in the configuration.
 pub(super) const WORK_PROCESSES: &str = "work-processes";
@@ -30,11 +26,8 @@ pub(super) const DATABASE: &str = "database";
 pub(super) const KEYS: &[&[Keys]] = &[
     served::KEYS,
     list::KEYS,
-    &[
-        Keys::of::<DatabaseFile>(TableName::Top),
-        Keys::of::<UsersFile>(TableName::Workload),
-        Keys::of::<LimitFile>(TableName::Variant),
-    ],
+    users::KEYS,
+    &[Keys::of::<DatabaseFile>(TableName::Top), Keys::of::<LimitFile>(TableName::Variant)],
 ];
 
 /// The database of all gateways.
@@ -43,13 +36,6 @@ struct DatabaseFile {
     /// The PostgreSQL behind every gateway, which is started for the run from the machine's packages, and the link to
     /// it.
     database: Option<LinkFile>,
-}
-
-/// The users.
-#[derive(Debug, Deserialize, JsonSchema)]
-struct UsersFile {
-    /// Users at every level; absent: 20.
-    users: Option<UpTo<USERS_MAX>>,
 }
 
 /// The limit of a variant.
@@ -67,7 +53,7 @@ pub(super) struct Limit(pub(super) u32);
 pub(super) fn read(document: &mut Document<'_>) -> Result<Experiment, ExperimentError> {
     let served = Served::take(document)?;
     let DatabaseFile { database } = document.take(TableName::Top)?;
-    let UsersFile { users } = document.take(TableName::Workload)?;
+    let users = users::take(document)?;
     let limits: Vec<LimitFile> = document.each()?;
     let checker = &document.checker;
     if let Some(span) = served.remote_span() {
@@ -84,7 +70,7 @@ pub(super) fn read(document: &mut Document<'_>) -> Result<Experiment, Experiment
         return Err(checker.fault(document.factor_span(), message, help));
     };
     let mut experiment = document.experiment(document.levels(WORK_PROCESSES_MAX)?)?;
-    experiment.users = Users::Same(users.map_or(USERS_DEFAULT, |UpTo(users)| users));
+    experiment.users = users;
     experiment.round_trip_ms = Some(round_trip_ms.0);
     list::fill(document, &mut experiment)?;
     let mut experiment = served.fill(document, experiment, |_| None)?;

@@ -4,3 +4,4 @@ pub(crate) mod answer;
 pub(crate) mod connections;
 pub(crate) mod list;
 pub(crate) mod served;
+pub(crate) mod users;
