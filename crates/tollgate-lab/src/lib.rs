@@ -20,4 +20,4 @@ pub mod subject;
 mod testing;
 pub mod traffic;
 
-pub use kinds::page;
+pub use kinds::{page, scenario};

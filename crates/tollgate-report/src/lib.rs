@@ -14,8 +14,8 @@ use serde::Serialize;
 use tollgate_facts::across::Across;
 use tollgate_facts::results::RunResult;
 use tollgate_facts::results::load::QuickResult;
-use tollgate_page::blocks::{Column, Page};
-use tollgate_page::parts::staged;
+use tollgate_page::blocks::{Column, Page, Table};
+use tollgate_page::parts::{staged, steps};
 
 /// Every reporter, in the order in which help lists them.
 pub const REPORTERS: &[Reporter<RunResult>] = &[
@@ -49,9 +49,18 @@ fn json(value: &impl Serialize) -> String {
 
 /// The stages of a single load as a table, head and rows; absent without stages.
 pub fn load_stages(result: &QuickResult) -> Option<(Vec<String>, Vec<Vec<String>>)> {
-    let table = staged::table(result.staged.as_ref()?);
+    Some(texts(&staged::table(result.staged.as_ref()?)))
+}
+
+/// The iterations and steps of a single load in the same way; absent without a scenario.
+pub fn load_steps(result: &QuickResult) -> Option<(Vec<String>, Vec<Vec<String>>)> {
+    Some(texts(&steps::of_load(result.played.as_ref()?)))
+}
+
+/// Head and rows of a table.
+fn texts(table: &Table) -> (Vec<String>, Vec<Vec<String>>) {
     let rows = table.rows.iter().map(|row| row.texts().into_iter().map(str::to_owned).collect());
-    Some((table.columns.iter().map(Column::text).collect(), rows.collect()))
+    (table.columns.iter().map(Column::text).collect(), rows.collect())
 }
 
 /// The page of a single load: self-contained, with charts.

@@ -9,7 +9,7 @@ use tollgate_page::chart::lines::{self, Kind, Line, Point};
 use tollgate_page::chart::{Size, percentiles};
 use tollgate_page::number;
 use tollgate_page::parts::aggregate::{self, Sampled};
-use tollgate_page::parts::staged;
+use tollgate_page::parts::{staged, steps};
 
 /// The page.
 pub(crate) fn page(result: &QuickResult) -> Page {
@@ -17,6 +17,7 @@ pub(crate) fn page(result: &QuickResult) -> Page {
     let sections = [
         Some(validity(result)),
         result.staged.as_ref().map(staged::of_load),
+        result.played.as_ref().map(steps::section_of_load),
         Some(distribution(result)),
         course(result),
         times(result),
@@ -62,7 +63,8 @@ fn asked(result: &QuickResult) -> String {
         }
         Some(offered) => {
             let rate = number::three_digits(offered.rate_per_second);
-            format!("{rate} requests per second offered ({})", offered.arrivals)
+            let what = if result.played.is_some() { "iterations" } else { "requests" };
+            format!("{rate} {what} per second offered ({})", offered.arrivals)
         }
         None => format!("{} users, each waiting for its answer", number::whole(result.concurrency as u64)),
     }
@@ -275,6 +277,7 @@ mod tests {
             served_within_interval_ms: vec![(50.0, Within { low: 0.8, high: None })],
             connection_times_ms: Some(ConnectionTimes::default()),
             staged: None,
+            played: None,
             course: (1..=40)
                 .map(|place| CoursePoint {
                     until_s: f64::from(place) * 0.05,

@@ -7,7 +7,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{
-    Arrivals, FirstRequest, PercentileIntervals, Percentiles, Staged, Tail, TcpCounts, ThresholdResult, Verdict, Within,
+    Arrivals, FirstRequest, PercentileIntervals, Percentiles, Played, Staged, Tail, TcpCounts, ThresholdResult,
+    Verdict, Within,
 };
 
 /// Smallest bound at which the law says nothing: it would be met in any case.
@@ -74,6 +75,9 @@ pub struct QuickResult {
     pub connection_times_ms: Option<ConnectionTimes>,
     /// Results of each stage, and over time by them; absent of a load that stays as it is.
     pub staged: Option<Staged>,
+    /// The iterations and steps of a scenario; absent of others. Its requests are in the other figures.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub played: Option<Played>,
     /// The course over time; empty of a load without an answer.
     pub course: Vec<CoursePoint>,
     /// Points of the response time's distribution: share of requests (0 to 1) and the time in milliseconds.

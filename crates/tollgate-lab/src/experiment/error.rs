@@ -41,6 +41,12 @@ impl ExperimentError {
         ExperimentError { message, help: None, file: file.to_owned(), text: String::new(), span: None }
     }
 
+    /// The same of a text that stood behind so many bytes of ours when it was read; `text` is the user's.
+    pub(crate) fn behind(self, bytes: usize, text: &str) -> ExperimentError {
+        let own = |span: Range<usize>| Some(span.start.checked_sub(bytes)?..span.end.checked_sub(bytes)?);
+        ExperimentError { text: text.to_owned(), span: self.span.and_then(own), ..self }
+    }
+
     /// A fault in a text that [`toml`] refused.
     pub(crate) fn of_toml(error: &toml::de::Error, text: &str, file: &str) -> ExperimentError {
         let (message, help) = reword(error.message());

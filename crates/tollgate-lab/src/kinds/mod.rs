@@ -22,6 +22,7 @@ use crate::conduct::options::{RunError, RunOptions};
 use crate::experiment::document::{Document, FileFormat};
 use crate::experiment::{Author, Experiment, ExperimentError, Files, Heading};
 use crate::plan::{Note, Plan, PlanOptions};
+use crate::traffic::scenario::Played;
 use listed::Listed;
 use tollgate_facts::results::RunResult;
 use tollgate_page::blocks::Page;
@@ -83,6 +84,23 @@ pub(crate) fn read(text: &str, file: &str, files: &Files) -> Result<Experiment, 
     let kind = KINDS.iter().find(|kind| kind.name == document.heading.kind).expect("it is one of those");
     let experiment = (kind.read)(&mut document)?;
     document.complete(experiment)
+}
+
+/// Reads the scenario of a file for a load of its own: that of a file with nothing but a scenario, or of the first
+/// variant of an experiment.
+///
+/// # Errors
+/// The first fault, with its place.
+pub fn scenario(text: &str, file: &str) -> Result<Played, ExperimentError> {
+    let is_whole = toml::from_str::<toml::Table>(text).is_ok_and(|keys| keys.contains_key("workload"));
+    let files = Files::beside(file);
+    let before = scenario::BEFORE;
+    let experiment = match is_whole {
+        true => read(text, file, &files)?,
+        false => read(&format!("{before}{text}"), file, &files).map_err(|error| error.behind(before.len(), text))?,
+    };
+    let played = experiment.variants.first().and_then(|variant| variant.own::<Played>()).cloned();
+    played.ok_or_else(|| ExperimentError::whole(file, "its workload is no scenario".to_owned()))
 }
 
 /// The JSON Schema of an experiment's file.

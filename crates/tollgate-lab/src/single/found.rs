@@ -21,7 +21,7 @@ use crate::secret;
 use tollgate_facts::results::load::{
     ConnectionTimes, CoursePoint, Handshaken, Offered, PhaseTimes, QuickResult, Spread, Subject,
 };
-use tollgate_facts::results::{TcpCounts, Within, is_delayed};
+use tollgate_facts::results::{Played, TcpCounts, Within, is_delayed};
 use tollgate_facts::stats::percentile;
 use tollgate_facts::stats::percentile_interval::Cluster;
 
@@ -86,6 +86,10 @@ impl Recorded<'_> {
             served_within_interval_ms: within_interval(all),
             connection_times_ms: connection_times(all),
             staged: all.staged.as_deref().map(|staged| cells::staged(staged, 1)),
+            played: all.stepped.as_deref().map(|stepped| Played {
+                trials_out_of_rows: u32::from(tally.out_of_rows > 0),
+                ..cells::played(stepped)
+            }),
             course: course(all.bins()),
             curve: cells::curve(&all.response),
             bytes_received: tally.received_bytes,
@@ -93,7 +97,9 @@ impl Recorded<'_> {
             bytes_sent: tally.sent_bytes,
             wire_bytes_received: tally.wire_received_bytes,
             wire_bytes_sent: tally.wire_sent_bytes,
-            connections: tally.connections,
+            // Users of a scenario opened theirs before anything counted.
+            connections: tally.connections
+                + all.before.as_ref().filter(|_| load.scenario.is_some()).map_or(0, |before| before.connections),
             kept_alive: tally.kept_alive,
             other_statuses: tally.other_statuses,
             parts: tally.parts.clone(),
@@ -103,7 +109,8 @@ impl Recorded<'_> {
             first_request: cells::first_request(&tally.first_requests),
             offered: load.rate.map(|rate| offered(rate, all)),
             generator_cpu_us_per_request: used.cpu_ns as f64 / 1e3 / asked as f64,
-            generator_cpu_share: used.busiest_cpu_ns as f64 / took.as_nanos().max(1) as f64,
+            // Where nothing was counted, what the users' setup took is in the one and not in the other.
+            generator_cpu_share: (used.busiest_cpu_ns as f64 / took.as_nanos().max(1) as f64).min(1.0),
             generator_stalls_ms: all.stalls.as_ref().map(cells::percentiles).unwrap_or_default(),
             tcp: TcpCounts { own: Some(tally.used.sockets), ..self.passed.tcp },
             littles_law,
@@ -198,6 +205,10 @@ fn without_times(mut result: QuickResult) -> QuickResult {
     (result.response_interval_ms, result.served_within_interval_ms) = (None, Vec::new());
     result.curve.clear();
     (result.connection_times_ms, result.phases, result.tail) = (None, None, None);
+    if let Some(played) = &mut result.played {
+        played.iteration_time_ms = played.iteration_time_ms.unsteady();
+        played.steps.iter_mut().for_each(|step| step.response_time_ms = step.response_time_ms.unsteady());
+    }
     result
 }
 

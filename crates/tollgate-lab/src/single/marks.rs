@@ -51,6 +51,16 @@ impl Evidence<'_> {
         self.result.errors.values().sum()
     }
 
+    /// What is due at a rate.
+    fn due(&self) -> &'static str {
+        if self.result.played.is_some() { "iterations" } else { "requests" }
+    }
+
+    /// What is done with it when it is due.
+    fn sent(&self) -> &'static str {
+        if self.result.played.is_some() { "begun" } else { "sent" }
+    }
+
     /// The load's own share of what the kernel counts for all programs together.
     fn shown(&self) -> Shown {
         let QuickResult { response_time_ms: response_ms, bytes_received, bytes_sent, requests, .. } = self.result;
@@ -125,12 +135,12 @@ fn rate(evidence: &Evidence<'_>) -> Option<Finding> {
     let remedy = |users| if punctuality(evidence, offered).own().is_some() { GENERATOR_REMEDY } else { users };
     let of_all = Unsent { intended, unsent };
     if of_all.is_too_much() {
-        let reason = format!("{unsent} of {intended} requests could not be sent");
+        let reason = format!("{unsent} of {intended} {} could not be {}", evidence.due(), evidence.sent());
         let decided = (of_all.sent_share(), SENT_SHARE_MIN);
         return Some(not_kept(evidence, marked(reason, remedy(USERS_REMEDY), decided)));
     }
     let lacking = of_all.lacking(evidence.result.response_time_ms, 1)?;
-    let reason = of_all.told(&lacking, "requests", "sent");
+    let reason = of_all.told(&lacking, evidence.due(), evidence.sent());
     Some(marked(reason, remedy(LONGER_REMEDY), (of_all.sent_share(), lacking.sent_share_min)))
 }
 
@@ -145,7 +155,7 @@ const LONGER_REMEDY: &str = "let the load go on longer, or allow more users (-c)
 fn lateness(evidence: &Evidence<'_>) -> Option<Finding> {
     let offered = evidence.result.offered.as_ref()?;
     let told = |late: Late, were_begun: &str, remedy| {
-        marked(late.told("requests", were_begun), remedy, (late.late_ms, late.bound_ms))
+        marked(late.told(evidence.due(), were_begun), remedy, (late.late_ms, late.bound_ms))
     };
     let punctuality = punctuality(evidence, offered);
     if let Some(late) = punctuality.own() {
@@ -154,7 +164,7 @@ fn lateness(evidence: &Evidence<'_>) -> Option<Finding> {
         return Some(Finding { verdict: Verdict::Refused, ..own });
     }
     let late = punctuality.at_all()?;
-    Some(not_kept(evidence, told(late, "were sent", USERS_REMEDY)))
+    Some(not_kept(evidence, told(late, &format!("were {}", evidence.sent()), USERS_REMEDY)))
 }
 
 fn punctuality(evidence: &Evidence<'_>, offered: &Offered) -> Punctuality {
@@ -210,7 +220,11 @@ fn steady(evidence: &Evidence<'_>) -> Option<Finding> {
     let due = course.iter().take_while(|at| at.until_s <= due_s + width_s / 2.0).count();
     let Some(trend) = Trend::while_due(&stretches, due) else { return no_course(evidence) };
     let while_due: f64 = stretches[..due].iter().map(|one| one.answers).sum();
-    let answered = format!("{:.0} of {:.0} requests/s were answered", while_due / due_s, offered.rate_per_second);
+    let (answered, rate) = (while_due / due_s, offered.rate_per_second);
+    let answered = match evidence.result.played {
+        None => format!("{answered:.0} of {rate:.0} requests/s were answered"),
+        Some(_) => format!("{answered:.0} requests/s were answered with {rate:.0} iterations/s due"),
+    };
     let found = trend.at_a_rate(OfRate { lasted_ms, what: "the load", answered: &answered, is_trials: false });
     found.or_else(|| trend.too_short(*requests, connection_times_ms.as_ref()?.total.min, lasted_ms))
 }
@@ -239,7 +253,11 @@ fn content(evidence: &Evidence<'_>) -> Option<Finding> {
     let unseen = (1.0 - share) * 100.0;
     let reason = format!("the content of {unseen:.0} % of the answers was not looked at");
     let is_unverified = evidence.result.requests > 0 && share < 1.0;
-    is_unverified.then(|| marked(reason, "say with --expect-body what an answer contains", (share, 1.0)))
+    let remedy = match evidence.result.played {
+        None => "say with --expect-body what an answer contains",
+        Some(_) => "say with `assert` at each step what an answer contains",
+    };
+    is_unverified.then(|| marked(reason, remedy, (share, 1.0)))
 }
 
 fn samples(evidence: &Evidence<'_>) -> Option<Finding> {
@@ -258,7 +276,8 @@ fn settling(evidence: &Evidence<'_>) -> Option<Finding> {
 
 fn client_saturation(evidence: &Evidence<'_>) -> Option<Finding> {
     let remedy = "use more --threads on a machine with more cores, or read CPU per request instead of times";
-    Some(Finding { remedy, ..held_up::client_saturation(evidence.result.generator_cpu_share)? })
+    let share = Some(evidence.result.generator_cpu_share).filter(|_| evidence.result.requests > 0)?;
+    Some(Finding { remedy, ..held_up::client_saturation(share)? })
 }
 
 fn joint(evidence: &Evidence<'_>) -> Option<Finding> {

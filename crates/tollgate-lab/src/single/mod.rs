@@ -25,6 +25,7 @@ pub(crate) use marks::names as mark_names;
 pub use crate::load::answer::json::JsonValue;
 pub use crate::traffic::model::Rate;
 pub use crate::traffic::request::AnswerLength;
+use tollgate_facts::names::singular;
 use tollgate_facts::results::load::QuickResult;
 
 use crate::conduct::options::{Observer, Progress, RunError};
@@ -38,13 +39,13 @@ use crate::load::record::course::Course;
 use crate::load::record::detail::Detail;
 use crate::load::record::recorder::Recorder;
 use crate::load::renewal::Renewal;
-use crate::load::script::Script;
 use crate::load::target::{Connection, LoadTarget};
 use crate::load::worker::{self, Order, ReportEnd, Work, Worker};
 use crate::probe::generator::ThreadsUsed;
 use crate::probe::meter::Meter;
 use crate::traffic::feed::{self, Feed, FeedEnd};
 use crate::traffic::model::{End, Load, Pace};
+use crate::traffic::scenario::Played;
 use crate::traffic::stages::Stages;
 use crate::traffic::statuses::Statuses;
 
@@ -91,6 +92,10 @@ pub struct QuickLoad {
     pub feed: Option<Feed>,
     /// The wrapping of the body.
     pub wrapping: Wrapping,
+    /// The steps that each user repeats below the URL, instead of the request.
+    pub scenario: Option<Played>,
+    /// Seed of a scenario's think times and random rows.
+    pub seed: u64,
     /// Expected statuses.
     pub statuses: Statuses,
     /// The check of each response's length against the first one's.
@@ -207,7 +212,7 @@ pub fn quick_recorded(load: &QuickLoad, observer: &dyn Observer, stop: &StopFlag
         return Err(RunError::Usage("there must be at least 1 user and 1 thread".to_owned()));
     }
     check_users(load)?;
-    let (target, script) = prepare::prepare(load).map_err(RunError::Usage)?;
+    let (target, work) = prepare::prepare(load).map_err(RunError::Usage)?;
     Connector::new(target.tls.clone()).prepare(&target.target).map_err(RunError::Usage)?;
     ports::check(load.concurrency, load.connection).map_err(RunError::Usage)?;
     let cores = Cores::divide();
@@ -215,7 +220,7 @@ pub fn quick_recorded(load: &QuickLoad, observer: &dyn Observer, stop: &StopFlag
     let gate = Arc::new(Gate::new(threads, Meter { cores: cores.all, ..Meter::default() }));
     observer.progress(&Progress::Loading { counters: &Worker::counters(&workers) });
     let started = jiff::Timestamp::now();
-    let cancels = order(load, &workers, (&target, &script), &gate);
+    let cancels = order(load, &workers, (&target, &work), &gate);
     let go_on = || (!stop.is_stopped()).then_some(LOOK_EVERY);
     let reports = worker::reports(workers.iter(), cancels, LOOK_EVERY, go_on);
     let passed = gate.end();
@@ -232,14 +237,18 @@ pub fn quick_recorded(load: &QuickLoad, observer: &dyn Observer, stop: &StopFlag
     Ok(Quick { result: seen.result(started), recorder, started, took })
 }
 
-/// Closed users share the requests: with more users than requests, some have none, and figures computed from users and
+/// Closed users share the requests, or iterations of a scenario: with more users than requests, some have none, and figures computed from users and
 /// time are wrong.
 fn check_users(load: &QuickLoad) -> Result<(), RunError> {
     let users = load.concurrency as u64;
     match load.requests_bound() {
-        Some(requests) if load.rate.is_none() && requests < users => Err(RunError::Usage(format!(
-            "there are {users} users (-c) for {requests} requests (-n): there must be as many requests as users at least"
-        ))),
+        Some(requests) if load.rate.is_none() && requests < users => {
+            let all = if load.scenario.is_some() { "iterations" } else { "requests" };
+            let some = if requests == 1 { singular(all) } else { all };
+            Err(RunError::Usage(format!(
+                "there are {users} users (-c) for {requests} {some} (-n): there must be as many {all} as users at least"
+            )))
+        }
         _ => Ok(()),
     }
 }
@@ -247,7 +256,7 @@ fn check_users(load: &QuickLoad) -> Result<(), RunError> {
 fn order(
     load: &QuickLoad,
     workers: &[Worker],
-    (target, script): (&Arc<LoadTarget>, &Arc<Script>),
+    (target, work): (&Arc<LoadTarget>, &Work),
     gate: &Arc<Gate>,
 ) -> Vec<oneshot::Sender<()>> {
     let end = End { after: load.duration, units: load.requests_bound() };
@@ -258,7 +267,7 @@ fn order(
         worker.run(Order {
             slot: 0,
             target: Arc::clone(target),
-            work: Work::Script(Arc::clone(script)),
+            work: work.clone(),
             load: all.share(index, workers.len()),
             renewal: Renewal::Kept,
             gate: Arc::clone(gate),

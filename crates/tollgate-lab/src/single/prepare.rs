@@ -11,24 +11,56 @@ use super::{AnswerLength, QuickLoad, Via, Wrapping};
 use crate::load::answer::checks::{AnswerKind, Checks};
 use crate::load::answer::odata_batch;
 use crate::load::answer::soap;
+use crate::load::scenario::{Conduct, Program};
 use crate::load::script::{Body, Message, Script};
 use crate::load::target::{Connection, LoadTarget, folder};
+use crate::load::worker::Work;
 use crate::secret;
 use crate::subject::check_loadable;
 use crate::traffic::feed::template::{self, Piece};
 use crate::traffic::header::completed;
 use crate::traffic::request::RequestShape;
+use crate::traffic::scenario::Played;
 
 /// Methods whose requests have a body even where it is empty.
 const WITH_BODY: [&str; 3] = ["POST", "PUT", "PATCH"];
 
-/// The target and the script of a load.
+/// The target and the work of a load.
 ///
 /// # Errors
 /// The fault, in one sentence.
-pub(super) fn prepare(load: &QuickLoad) -> Result<(Arc<LoadTarget>, Arc<Script>), String> {
+pub(super) fn prepare(load: &QuickLoad) -> Result<(Arc<LoadTarget>, Work), String> {
     let target = Target::parse(&load.url).map_err(|error| format!("`{}`: {error}", secret::hide(&load.url)))?;
-    let (via, mut route) = via(load, &target)?;
+    let (via, route) = via(load, &target)?;
+    let (target, work) = match &load.scenario {
+        Some(played) => scenario(load, target, played, (via, route))?,
+        None => request(load, target, (via, route))?,
+    };
+    Ok((Arc::new(target), work))
+}
+
+/// The target of a scenario.
+fn scenario(
+    load: &QuickLoad,
+    target: Target,
+    played: &Played,
+    (via, route): (Option<Target>, Route),
+) -> Result<(LoadTarget, Work), String> {
+    let shape = RequestShape { method: "GET".to_owned(), ..RequestShape::default() };
+    let target = LoadTarget::new(target, shape, &load.headers, load.connection);
+    let mut target = target.map_err(|error| error.to_string())?.with_tls(load.tls.clone());
+    (target.socket, target.via, target.route) = (load.socket, via, route);
+    let program = Arc::new(Program::new(played, &target)?);
+    target.program = Some(Arc::clone(&program));
+    Ok((target, Work::Scenario(program, Conduct { seed: load.seed, behind_rows: None })))
+}
+
+/// The target of the same request again and again.
+fn request(
+    load: &QuickLoad,
+    target: Target,
+    (via, mut route): (Option<Target>, Route),
+) -> Result<(LoadTarget, Work), String> {
     let mut message = Message {
         method: load.method.clone(),
         authority: target.authority().to_owned(),
@@ -64,7 +96,7 @@ pub(super) fn prepare(load: &QuickLoad) -> Result<(Arc<LoadTarget>, Arc<Script>)
     loaded.checks = Checks { statuses: load.statuses.clone(), length, kind, json: load.json.clone() };
     loaded.socket = load.socket;
     (loaded.via, loaded.route) = (via, route);
-    Ok((Arc::new(loaded), Arc::new(script)))
+    Ok((loaded, Work::Script(Arc::new(script))))
 }
 
 /// The destination and route of connections; the destination must be allowed.
@@ -228,7 +260,7 @@ mod tests {
             let headers = vec![("Content-Type".to_owned(), "text/plain".to_owned()), ("X".to_owned(), "1".to_owned())];
             let (method, body) = (method.to_owned(), body.into());
             let load = QuickLoad { wrapping, method, body, headers, ..QuickLoad::new("http://127.0.0.1/s/Set") };
-            let (_, script) = prepare(&load).unwrap();
+            let Ok((_, Work::Script(script))) = prepare(&load) else { panic!("{load:?}") };
             String::from_utf8(script.first(crate::load::script::Place::Last)).unwrap()
         };
         let batch = Wrapping::Batch { form: BatchForm::Json, requests: 2, root: None };

@@ -20,6 +20,7 @@ use crate::load::pass::Pass;
 use crate::load::record::course::Course;
 use crate::load::record::recorder::{Recorder, Tally};
 use crate::load::renewal::Renewal;
+use crate::load::script::Script;
 use crate::load::target::LoadTarget;
 use crate::load::worker::{Order, ReportEnd, Work, Worker};
 use crate::testing::{ITEMS, TestServer, get};

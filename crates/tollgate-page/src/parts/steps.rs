@@ -4,16 +4,21 @@ use crate::blocks::{Block, Cell, Section, Table, TableRow};
 use crate::number;
 use crate::words::sentence;
 use crate::words::view::View;
-use tollgate_facts::results::Percentiles;
+use tollgate_facts::results::{Percentiles, Played};
 
 /// Notes for the table.
 const SHARED: &str = "an iteration's time is that of its steps' answers, added up: time to think is left out. A failed step ends its \
                                  iteration, which is then in no time. The percentiles of a cell are those of its iterations";
 
+/// The same of a single load, whose percentiles are those of its requests.
+const SHARED_OF_LOAD: &str = "an iteration's time is that of its steps' answers, added up: time to think is left out. A failed step \
+                              ends its iteration, which is then in no time";
+/// Heads of the columns.
+const HEAD: [&str; 9] = ["scenario", "step", "answers", "errors", "mean ms", "p50 ms", "p95 ms", "p99 ms", "max ms"];
+
 /// Steps of all cells, one level after the other; absent without steps.
 pub fn section(view: &View<'_>) -> Option<Section> {
-    let head = ["scenario", "step", "answers", "errors", "mean ms", "p50 ms", "p95 ms", "p99 ms", "max ms"];
-    let mut table = Table::new("", head).file("steps.csv");
+    let mut table = Table::new("", HEAD).file("steps.csv");
     for row in &view.rows {
         let Some(played) = &row.cell.played else { continue };
         let level = sentence::level(&view.run.experiment, row.cell.level);
@@ -27,6 +32,24 @@ pub fn section(view: &View<'_>) -> Option<Section> {
         }
     }
     Some(Section::main("The steps", vec![Block::Table(table.some()?), Block::Legend(vec![SHARED.to_owned()])]))
+}
+
+/// The iterations and steps of a single load.
+pub fn of_load(played: &Played) -> Table {
+    let mut table = Table::new("", HEAD.into_iter().skip(1)).file("steps.csv");
+    let ended = failures([("ended", &played.failed)]);
+    let mut push = |cells: Vec<Cell>| table.push(cells.into_iter().skip(1).collect::<Vec<Cell>>());
+    push(row(Cell::default(), "iteration", played.iterations, ended, &played.iteration_time_ms));
+    for step in &played.steps {
+        let failed = failures(step.errors.iter().map(|(class, count)| (class.as_str(), count)));
+        push(row(Cell::default(), &step.name, step.requests, failed, &step.response_time_ms));
+    }
+    table
+}
+
+/// The section of a single load.
+pub fn section_of_load(played: &Played) -> Section {
+    Section::main("The steps", vec![Block::Table(of_load(played)), Block::Legend(vec![SHARED_OF_LOAD.to_owned()])])
 }
 
 fn row(name: Cell, step: &str, answers: u64, errors: String, times: &Percentiles) -> Vec<Cell> {

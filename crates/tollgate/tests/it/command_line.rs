@@ -186,6 +186,9 @@ fn every_example_is_right() {
             tollgate([OsStr::new("plan"), path.as_os_str(), OsStr::new("--i-may-load"), OsStr::new("sap.example")])
                 .finish()
                 .check(0, "trials", "");
+        } else if text.contains("[[scenario]]") {
+            // It is for `load` alone.
+            tollgate_lab::scenario(&text, &path.display().to_string()).unwrap();
         } else {
             Config::parse(&text, &path.display().to_string()).unwrap();
         }

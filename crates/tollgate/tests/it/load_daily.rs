@@ -35,6 +35,55 @@ fn a_body_may_stand_on_the_command_line() {
     run(&["--body", "a", "-p", "b"]).check(2, "", "cannot be used with");
 }
 
+/// Gets the list once, and then again and again a flight out of it.
+const SCENARIO: &str = r#"
+[[scenario]]
+name = "flights"
+[[scenario.setup]]
+name = "list"
+path = "flights"
+extract = { carrier = { json = "/items/0/carrid" } }
+[[scenario.step]]
+name = "airline"
+path = "flights/{{carrier}}/0017/2012-05-09"
+status = "2xx,404"
+[[scenario.step]]
+name = "again"
+path = "flights"
+assert = [{ json = "/items/0/carrid", equals = "{{carrier}}" }]
+"#;
+
+#[test]
+fn steps_with_a_log_in_are_played_from_a_file() {
+    let gateway = serving(&[]);
+    let folder = tempfile::tempdir().unwrap();
+    let run = |text: &str, further: &[&str]| {
+        fs::write(folder.path().join("steps.toml"), text).unwrap();
+        let url = format!("{}/rest/", gateway.url);
+        let words = [&["load", "--scenario", "steps.toml", "-q"], further, &[&url]].concat();
+        tollgate(words).within(folder.path()).finish()
+    };
+    let played = run(SCENARIO, &["-n", "6", "-c", "2", "--json"]);
+    let result: Value = serde_json::from_str(&played.check(0, "", "").out).unwrap();
+    let counts = [&result["requests"], &result["played"]["iterations"], &result["connections"]];
+    assert_eq!(counts.map(|count| count.as_u64().unwrap()), [12, 6, 2], "{result}");
+    let steps = result["played"]["steps"].as_array().unwrap();
+    let steps: Vec<_> = steps.iter().map(|step| (step["name"].as_str(), step["requests"].as_u64())).collect();
+    assert_eq!(steps, [(Some("airline"), Some(6)), (Some("again"), Some(6))]);
+    run(SCENARIO, &["-n", "6"]).check(0, "iteration        6", "");
+    run(SCENARIO, &["-n", "6", "--ab"]).check(0, "Iterations and their steps:", "");
+    run(SCENARIO, &["--rate", "100/s", "-n", "5"]).check(0, "100 iterations/s offered", "");
+    let wrong = SCENARIO.replacen("/items/0/carrid", "/items/0/nothing", 1);
+    run(&wrong, &["-n", "6"]).check(1, "as extraction, first: setup or teardown, step `list`", "");
+    let unknown = SCENARIO.replacen("{{carrier}}/", "{{carier}}/", 1);
+    run(&unknown, &[]).check(2, "", "steps.toml:10:8");
+    let experiment = include_str!("../../../../examples/command.toml");
+    run(experiment, &[]).check(2, "", "steps.toml: its workload is no scenario");
+    run(SCENARIO, &["-n", "1", "-c", "2"]).check(2, "", "there are 2 users (-c) for 1 iteration (-n)");
+    run(SCENARIO, &["-n", "1", "--body", "a"]).check(2, "", "cannot be used with");
+    run(SCENARIO, &["-n", "1", "-H", "Host: a"]).check(2, "", "leave -H Host out");
+}
+
 #[test]
 fn a_quiet_load_says_nothing_but_its_result() {
     let gateway = serving(&[]);

@@ -79,6 +79,10 @@ fn read(document: &mut Document<'_>) -> Result<Experiment, ExperimentError> {
     served.fill(document, experiment, |_| None)
 }
 
+/// What an experiment has before its scenario: enough for a file with nothing else.
+pub(super) const BEFORE: &str = "name = \"load\"\nquestion = \"?\"\nfactor = { name = \"concurrency\", levels = [1] }\n\
+    workload = { kind = \"scenario\" }\nvariant = [{ name = \"load\", url = \"/\" }]\n";
+
 fn plan(experiment: &Experiment, options: &PlanOptions) -> Result<Plan, String> {
     let mut plan = loaded(experiment, options)?;
     let thought = thought(experiment, &plan);

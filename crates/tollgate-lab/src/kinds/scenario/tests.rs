@@ -134,3 +134,16 @@ fn a_trial_is_as_long_as_users_think_in_an_iteration() {
     assert_eq!(planned(200, 110), (400, true));
     assert_eq!(planned(20, 110), (110, true));
 }
+
+#[test]
+fn a_file_with_nothing_but_a_scenario_is_enough_for_a_load() {
+    let alone = "[[scenario]]\nname = \"mine\"\n[[scenario.step]]\nname = \"look\"\npath = \"x\"\n";
+    assert_eq!(crate::kinds::scenario(alone, "steps.toml").unwrap().scenario.steps.len(), 1);
+    let faulty = alone.replacen("\"x\"", "\"{{x}}\"", 1);
+    let error = crate::kinds::scenario(&faulty, "steps.toml").unwrap_err();
+    assert_eq!((error.line(), error.text.as_str()), (Some(5), faulty.as_str()), "{error}");
+    let none = crate::kinds::scenario("", "steps.toml").unwrap_err().to_string();
+    assert!(none.contains("steps.toml") && !none.contains("levels"), "{none}");
+    let whole = GOOD.replacen("feed = [{ file = \"rows.csv\" }]\n", "", 1).replacen("/{{sku}}", "", 1);
+    assert_eq!(crate::kinds::scenario(&whole, "mine.toml").unwrap().constants.len(), 1);
+}

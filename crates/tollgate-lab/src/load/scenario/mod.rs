@@ -142,14 +142,19 @@ async fn each(all: Vec<Player>, act: impl AsyncFn(&mut Player) + Clone + 'static
 async fn once(player: &mut Player, steps: fn(&Program) -> &[Ready]) -> bool {
     let (shared, aside) = (Rc::clone(&player.shared), RefCell::new(Recorder::default()));
     player.begin(0, unique());
+    let mut failed = None;
     for ready in steps(&shared.play.program) {
-        if let Err(mut failure) = player.play(ready, &shared.asking, &aside).await {
-            failure.text = format!("setup or teardown, {}", failure.text);
-            shared.recorder.borrow_mut().failure_aside(&failure);
-            return false;
+        failed = player.play(ready, &shared.asking, &aside).await.err();
+        if failed.is_some() {
+            break;
         }
     }
-    true
+    let (opened, mut recorder) = (aside.take().tally.connections, shared.recorder.borrow_mut());
+    recorder.before.get_or_insert_default().connections += opened;
+    let Some(mut failure) = failed else { return true };
+    failure.text = format!("setup or teardown, {}", failure.text);
+    recorder.failure_aside(&failure);
+    false
 }
 
 /// Plays iterations until the end, each as soon as the previous one is over.

@@ -104,7 +104,7 @@ impl Window {
             gate.meet(Gate::begin).await;
             let now = Instant::now();
             on_counted(now);
-            window.counted.borrow_mut().before = Some(Box::new(window.aside.take().tally));
+            window.counted.borrow_mut().before.get_or_insert_default().add(&window.aside.take().tally);
             window.opened.set(Some(now));
             window.phase.set(Phase::Open);
             window.alarm.until(now + window.lasts).await;

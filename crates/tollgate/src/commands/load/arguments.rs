@@ -39,6 +39,7 @@ Examples:
   tollgate load --rate 300/s --poisson --duration 30s -k http://127.0.0.1:8080/
   tollgate load --stages 10s:50,30s:50,10s:0 -k --html report.html http://127.0.0.1:8080/
   tollgate load -n 5000 -k --feed keys.csv --feed-order random 'http://127.0.0.1:8080/flights/{{carrid}}/{{connid}}'
+  tollgate load --scenario login.toml -c 20 -t 30s http://127.0.0.1:8080/api/
   tollgate load -n 500 -k -p record.json --batch 100 http://127.0.0.1:8080/odata/v4/refsvc/TestRecords
   tollgate load -t 30 -c 50 --tls 1.3 --no-resumption --ca ca.pem --html report.html https://localhost:8443/
 
@@ -209,6 +210,19 @@ pub(crate) struct Arguments {
     /// Path of the service root, with a trailing slash [default: the URL up to its last segment]
     #[arg(long, value_name = "PATH", requires = "batch", help_heading = "Request")]
     pub(super) batch_root: Option<String>,
+
+    /// TOML file with the steps that each user repeats below the URL, such as a login and what its token is for
+    /// (docs/scenarios.md); -n counts iterations
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = [
+            "method", "head", "post", "put", "text", "json_body", "form", "content_type", "soap", "batch", "chunked", "feed", "proxy",
+            "requests_per_connection", "expect_status", "expect_body", "expect_json", "any_length",
+        ],
+        help_heading = "Request"
+    )]
+    pub(super) scenario: Option<PathBuf>,
 
     /// CSV file with column names in its first row. {{name}} in URL, headers and body is replaced by a value, escaped
     /// for its place ({{name|raw}}, |json, |xml or |url for another escape)

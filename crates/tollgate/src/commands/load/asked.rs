@@ -17,6 +17,7 @@ use tollgate_lab::traffic::feed::csv::Table;
 use tollgate_lab::traffic::feed::{Feed, FeedEnd, Order};
 use tollgate_lab::traffic::header::{basic_authorization, completed};
 use tollgate_lab::traffic::model::Arrivals;
+use tollgate_lab::traffic::scenario::Played;
 use tollgate_lab::traffic::stages::Unit;
 use tollgate_net::connect::SocketOptions;
 use tollgate_net::http1::client::{BodyFraming, Target};
@@ -29,6 +30,10 @@ use crate::values::Credentials;
 
 /// Default number of users at a rate.
 const USERS_AT_A_RATE: usize = 1000;
+/// The same of a scenario.
+const SCENARIO_USERS_AT_A_RATE: usize = 200;
+/// Size limit of a scenario's file.
+const SCENARIO_BYTES_MAX: u64 = 1 << 20;
 /// Size limit of a feed.
 const FEED_BYTES_MAX: u64 = 1 << 30;
 /// Maximum number of requests that are logged one by one, for -g and JTL.
@@ -63,9 +68,16 @@ pub(super) fn quick_load(arguments: &Arguments) -> Result<QuickLoad, Failure> {
     }
     let users = match staged_users {
         Some(most) => most.ceil() as usize,
+        // Each of them does the setup.
+        None if rate.is_some() && arguments.scenario.is_some() => SCENARIO_USERS_AT_A_RATE,
         None if rate.is_some() => USERS_AT_A_RATE,
         None => 1,
     };
+    let scenario = arguments.scenario.as_deref().map(scenario).transpose()?;
+    let headers = headers(arguments);
+    if scenario.is_some() && headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
+        return Err(Failure::usage("a scenario is played on the URL's own host: leave -H Host out"));
+    }
     let is_logged = arguments.gnuplot.is_some() || arguments.export.iter().any(Export::is_of_requests);
     let differs = arguments.any_length || feed.is_some() || arguments.batch.is_some();
     Ok(QuickLoad {
@@ -84,11 +96,12 @@ pub(super) fn quick_load(arguments: &Arguments) -> Result<QuickLoad, Failure> {
         ramp_up: arguments.ramp_up.unwrap_or_default(),
         connection: match arguments.requests_per_connection {
             Some(requests) => Connection::Requests(requests),
-            None if arguments.keep_alive => Connection::KeepAlive,
+            // Users of a scenario keep theirs, as browsers do.
+            None if arguments.keep_alive || scenario.is_some() => Connection::KeepAlive,
             None => Connection::New,
         },
         method: request.method(),
-        headers: headers(arguments),
+        headers,
         body: request.body(if feed.is_some() { Fed::Yes } else { Fed::No })?.unwrap_or_default(),
         tls: arguments.tls.settings(),
         timeout: arguments.timeout,
@@ -96,6 +109,8 @@ pub(super) fn quick_load(arguments: &Arguments) -> Result<QuickLoad, Failure> {
         may_load: arguments.may_load.clone(),
         framing: arguments.chunked.map_or(BodyFraming::Length, BodyFraming::Chunked),
         feed,
+        scenario,
+        seed,
         wrapping: wrapping(arguments),
         statuses: arguments.expect_status.clone(),
         length: if differs { AnswerLength::Any } else { AnswerLength::AsFirst },
@@ -110,6 +125,14 @@ pub(super) fn quick_load(arguments: &Arguments) -> Result<QuickLoad, Failure> {
 
 fn drawn() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since: Duration| since.as_nanos() as u64)
+}
+
+/// The scenario of a file.
+fn scenario(file: &Path) -> Result<Played, Failure> {
+    let bytes = read(file, SCENARIO_BYTES_MAX)?;
+    let name = file.display();
+    let text = String::from_utf8(bytes).map_err(|_| Failure::usage(format_args!("{name} is not UTF-8")))?;
+    tollgate_lab::scenario(&text, &name.to_string()).map_err(Failure::usage)
 }
 
 fn feed(arguments: &Arguments, seed: u64) -> Result<Option<Feed>, Failure> {

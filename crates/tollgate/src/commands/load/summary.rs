@@ -48,13 +48,11 @@ pub(super) fn write(result: &QuickResult, out: &mut dyn Write) -> io::Result<()>
     }
     lines.extend(result.thresholds.iter().map(threshold));
     lines.iter().try_for_each(|line| writeln!(out, "{line}"))?;
-    match tollgate_report::load_stages(result) {
-        Some((head, rows)) => {
-            writeln!(out)?;
-            text::stages(&head, &rows, out)
-        }
-        None => Ok(()),
-    }
+    let tables = [tollgate_report::load_stages(result), tollgate_report::load_steps(result)];
+    tables.into_iter().flatten().try_for_each(|(head, rows)| {
+        writeln!(out)?;
+        text::table(&head, &rows, out)
+    })
 }
 
 /// Throughput, failures and the URL in one sentence.
@@ -82,13 +80,14 @@ fn headline(result: &QuickResult) -> String {
 fn asked(result: &QuickResult) -> String {
     let who = match &result.offered {
         Some(Offered { rate_per_second, arrivals, seed, intended, unsent, .. }) => {
+            let what = if result.played.is_some() { "iterations" } else { "requests" };
             let up_to = if result.staged.is_some() { "up to " } else { "" };
             let seed = if *arrivals == Arrivals::Poisson { format!(", seed {seed}") } else { String::new() };
             let unsent = match unsent {
                 0 => String::new(),
-                unsent => format!(", {} not sent", of_all(*unsent, "request", *intended)),
+                unsent => format!(", {} not sent", of_all(*unsent, &what[..what.len() - 1], *intended)),
             };
-            format!("{up_to}{} requests/s offered ({arrivals}{seed}){unsent}", three_digits(*rate_per_second))
+            format!("{up_to}{} {what}/s offered ({arrivals}{seed}){unsent}", three_digits(*rate_per_second))
         }
         None => match result.concurrency {
             1 => "1 user".to_owned(),
@@ -174,7 +173,13 @@ fn doubts(result: &QuickResult, lines_max: usize) -> Vec<String> {
     };
     let mut lines: Vec<String> = result.validity.iter().filter(is_shown).map(doubt).collect();
     if result.validity.iter().any(|mark| mark.rule == "content" && mark.verdict == Verdict::Marked) {
-        lines.push(row("hint", "Response bodies were not checked; use --expect-body TEXT."));
+        lines.push(row(
+            "hint",
+            match result.played {
+                None => "Response bodies were not checked; use --expect-body TEXT.",
+                Some(_) => "Not all response bodies were checked; use `assert` at each step.",
+            },
+        ));
     }
     let lines_max = lines_max.max(2);
     if lines.len() > lines_max {

@@ -64,7 +64,11 @@ pub(super) fn write(result: &QuickResult, layout: &Layout, out: &mut dyn Write) 
     if let Some((head, rows)) = tollgate_report::load_stages(result) {
         let what = if result.offered.is_some() { "due" } else { "asked" };
         writeln!(out, "\nStages, each with what was {what} in it:")?;
-        stages(&head, &rows, out)?;
+        table(&head, &rows, out)?;
+    }
+    if let Some((head, rows)) = tollgate_report::load_steps(result) {
+        writeln!(out, "\nIterations and their steps:")?;
+        table(&head, &rows, out)?;
     }
     validity(result, out)
 }
@@ -306,8 +310,8 @@ fn at_a_rate(offered: &Offered, up_to: &str, out: &mut dyn Write) -> io::Result<
     )
 }
 
-/// The stages, with their requested and achieved load.
-pub(super) fn stages(head: &[String], rows: &[Vec<String>], out: &mut dyn Write) -> io::Result<()> {
+/// A table of stages or steps.
+pub(super) fn table(head: &[String], rows: &[Vec<String>], out: &mut dyn Write) -> io::Result<()> {
     let cells = |row: &[String]| row.iter().map(|cell| cell.chars().count()).collect::<Vec<usize>>();
     let all = std::iter::once(cells(head)).chain(rows.iter().map(|row| cells(row)));
     let widths = all.reduce(|most, own| most.into_iter().zip(own).map(|(most, own)| most.max(own)).collect());

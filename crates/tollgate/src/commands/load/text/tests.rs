@@ -50,6 +50,7 @@ fn result() -> QuickResult {
             total: spread(0.4, 0.998, 4.5),
         }),
         staged: None,
+        played: None,
         course: Vec::new(),
         curve: Vec::new(),
         bytes_received: 10_240_000,
