@@ -277,6 +277,7 @@ mod tests {
             served_within_interval_ms: vec![(50.0, Within { low: 0.8, high: None })],
             connection_times_ms: Some(ConnectionTimes::default()),
             staged: None,
+            seed: None,
             played: None,
             course: (1..=40)
                 .map(|place| CoursePoint {

@@ -75,6 +75,9 @@ pub struct QuickResult {
     pub connection_times_ms: Option<ConnectionTimes>,
     /// Results of each stage, and over time by them; absent of a load that stays as it is.
     pub staged: Option<Staged>,
+    /// The seed of a scenario's think times and random rows; absent of others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
     /// The iterations and steps of a scenario; absent of others. Its requests are in the other figures.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub played: Option<Played>,

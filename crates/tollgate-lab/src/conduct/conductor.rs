@@ -235,7 +235,10 @@ impl<K: Kind> Conductor<'_, K> {
         {
             return Err(halt.clone());
         }
+        // What could not be put back behind the measurements is told, though these stand.
+        let left_behind = self.result.reason.take();
         let ending = match &mut halted {
+            Ok(()) if left_behind.is_some() => Ending::LabFailed,
             Ok(()) => Ending::Complete,
             Err(Halt::Stopped) => Ending::Interrupted,
             Err(Halt::Subject { variant, level, how, .. }) => {
@@ -248,7 +251,8 @@ impl<K: Kind> Conductor<'_, K> {
         };
         K::close(self);
         self.result.state = if halted.is_ok() { State::Complete } else { State::Partial };
-        self.result.reason = halted.err().map(|halt| halt.to_string());
+        let reasons: Vec<String> = halted.err().map(|halt| halt.to_string()).into_iter().chain(left_behind).collect();
+        self.result.reason = (!reasons.is_empty()).then(|| reasons.join("; "));
         self.result.finished = Some(text(jiff::Timestamp::now()));
         let saved = self.save();
         self.observer.progress(&Progress::Finished);

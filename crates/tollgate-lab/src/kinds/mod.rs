@@ -92,7 +92,19 @@ pub(crate) fn read(text: &str, file: &str, files: &Files) -> Result<Experiment, 
 /// # Errors
 /// The first fault, with its place.
 pub fn scenario(text: &str, file: &str) -> Result<Played, ExperimentError> {
-    let is_whole = toml::from_str::<toml::Table>(text).is_ok_and(|keys| keys.contains_key("workload"));
+    let keys = toml::from_str::<toml::Table>(text).unwrap_or_default();
+    let is_whole = keys.contains_key("workload");
+    let further = keys.keys().find(|key| *key != "scenario").filter(|_| !is_whole);
+    if let Some(further) = further {
+        let message = format!(
+            "`{further}` belongs to an experiment, which has a `[workload]` of `kind = \"scenario\"` too; for a load, nothing but a `[[scenario]]` is enough"
+        );
+        return Err(ExperimentError::whole(file, message));
+    }
+    let count = keys.get("scenario").and_then(toml::Value::as_array).map_or(1, Vec::len);
+    if count > 1 && !is_whole {
+        return Err(ExperimentError::whole(file, format!("it has {count} scenarios, and a load plays one")));
+    }
     let files = Files::beside(file);
     let before = scenario::BEFORE;
     let experiment = match is_whole {
@@ -127,6 +139,11 @@ impl Experiment {
         };
         let experiment = read(text, &format!("{name}.toml"), &Files::BuiltIn)?;
         Ok(Experiment { author: Author::Tollgate, ..experiment })
+    }
+
+    /// Whether a command sets its servers, and may restart them: their processes are looked for behind it.
+    pub fn is_set_by_a_command(&self) -> bool {
+        setting::is_of(self)
     }
 
     /// The same inserts into an existing entity set at this URL.

@@ -70,6 +70,7 @@ impl Plan {
             blocks,
             slice,
             slice_most: slice,
+            counts_rounds: false,
             ramp: overrides.ramp_ms.map_or(Duration::ZERO, |ramp| ramp.as_ref().milliseconds()),
             starts,
             round_trip: Duration::from_millis(round_trip_ms.into()),

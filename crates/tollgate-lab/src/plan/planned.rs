@@ -39,6 +39,9 @@ pub struct Plan {
     pub slice: Duration,
     /// Maximum planned length of a trial: more than the slice only where slices grow with the users.
     pub slice_most: Duration,
+    /// Whether users of single requests must be answered several times in a trial: in a shorter one they only start and
+    /// end.
+    pub counts_rounds: bool,
     /// Starts of each subject.
     pub starts: u32,
     /// Time for the trials of one cell, for workloads whose units may take any time.
@@ -113,7 +116,9 @@ impl Plan {
     /// Length of a trial of this many users at this throughput. Where slices grow, it lasts until each user is answered
     /// several times: in a shorter trial, users would only start and end.
     pub fn slice_of(&self, users: u64, answers_per_second: Option<f64>) -> Duration {
-        let wanted_s = answers_per_second.map_or(0.0, |rate| ANSWERS_PER_USER * users as f64 / rate);
+        // One user alone never waits for another.
+        let rate = answers_per_second.filter(|_| users > 1);
+        let wanted_s = rate.map_or(0.0, |rate| ANSWERS_PER_USER * users as f64 / rate);
         let most_s = self.slice_most.as_secs_f64();
         self.slice.max(Duration::from_secs_f64(if wanted_s < most_s { wanted_s } else { most_s }))
     }

@@ -86,6 +86,7 @@ impl Recorded<'_> {
             served_within_interval_ms: within_interval(all),
             connection_times_ms: connection_times(all),
             staged: all.staged.as_deref().map(|staged| cells::staged(staged, 1)),
+            seed: load.scenario.as_ref().map(|_| load.seed),
             played: all.stepped.as_deref().map(|stepped| Played {
                 trials_out_of_rows: u32::from(tally.out_of_rows > 0),
                 ..cells::played(stepped)
@@ -118,10 +119,12 @@ impl Recorded<'_> {
             thresholds: Vec::new(),
             interrupted: self.interrupted,
         };
+        let iterations = result.played.as_ref().map_or(0, |played| played.iterations + played.failed);
         let evidence = Evidence {
             before: all.before.as_deref(),
+            absent: tally.absent,
             is_staged: load.stages.is_some(),
-            rows: rows::short(load, tally, *took).filter(|_| !self.interrupted),
+            rows: rows::short(load, (tally, iterations), *took).filter(|_| !self.interrupted),
             run_queue_share,
             beats: all.stalls.as_ref(),
             ticks: self.passed.ticks,

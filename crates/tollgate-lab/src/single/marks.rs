@@ -29,6 +29,8 @@ pub(super) struct Evidence<'a> {
     pub(super) result: QuickResult,
     /// The counts of the ramp-up.
     pub(super) before: Option<&'a Tally>,
+    /// Users who took no part, as their setup failed.
+    pub(super) absent: u64,
     /// Whether users or rate changed by stages: an overload of the server is then a finding.
     pub(super) is_staged: bool,
     /// The work left undone because the rows of a feed ran out.
@@ -268,6 +270,12 @@ fn samples(evidence: &Evidence<'_>) -> Option<Finding> {
 }
 
 fn settling(evidence: &Evidence<'_>) -> Option<Finding> {
+    let (absent, users) = (evidence.absent, evidence.result.concurrency);
+    if absent > 0 && evidence.result.requests > 0 {
+        let reason = format!("{absent} of {users} users took no part, as their setup failed");
+        let remedy = "see the failures above: a load of fewer users is another one";
+        return Some(refused(reason, remedy, (absent as f64, 0.0)));
+    }
     let (reason, count) = told(evidence.before?, "while users came, before anything counted")?;
     let remedy =
         "they are in no figure; raise the server's backlog and limits of connections, or take longer to come (--ramp)";
@@ -335,6 +343,7 @@ mod tests {
         Evidence {
             result,
             before: None,
+            absent: 0,
             is_staged: false,
             rows: None,
             run_queue_share: 0.0,

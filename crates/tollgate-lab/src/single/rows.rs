@@ -7,18 +7,21 @@ use super::QuickLoad;
 use crate::load::record::recorder::Tally;
 use tollgate_facts::rules::{Finding, marked};
 
-/// Finding about a load that was not cut off; `None` where rows had no part in its end.
-pub(super) fn short(load: &QuickLoad, tally: &Tally, took: Duration) -> Option<Finding> {
-    let (ended, left) = (tally.requests + tally.failures(), tally.out_of_rows);
+/// Finding about a load that was not cut off, of so many iterations of a scenario; `None` where rows had no part in its
+/// end.
+pub(super) fn short(load: &QuickLoad, (tally, iterations): (&Tally, u64), took: Duration) -> Option<Finding> {
+    let (ended, left) = match load.scenario {
+        None => (tally.requests + tally.failures(), tally.out_of_rows),
+        Some(_) => (iterations, tally.out_of_rows),
+    };
+    let what = if load.scenario.is_some() { "iterations" } else { "requests" };
     // Some may have been taken while users came, and count for nothing.
     let is_out = left > 0 || load.rows_bound().is_some_and(|bound| ended + tally.sends.unsent >= bound);
     if !is_out {
         return None;
     }
     let (when, decided) = match (load.requests.filter(|asked| *asked < u64::MAX), load.duration) {
-        (Some(asked), _) if ended < asked => {
-            (format!("after {ended} of {asked} requests"), (ended as f64, asked as f64))
-        }
+        (Some(asked), _) if ended < asked => (format!("after {ended} of {asked} {what}"), (ended as f64, asked as f64)),
         (None, Some(asked)) if took < asked => {
             let (took, asked) = (took.as_secs_f64(), asked.as_secs_f64());
             (format!("after {took:.3} of {asked} s"), (took, asked))
@@ -28,7 +31,10 @@ pub(super) fn short(load: &QuickLoad, tally: &Tally, took: Duration) -> Option<F
         }
         _ => return None,
     };
-    let remedy = "give the feed more rows, or say --feed-end again";
+    let remedy = match load.scenario {
+        None => "give the feed more rows, or say --feed-end again",
+        Some(_) => "give the feed more rows, or say `end = \"again\"`",
+    };
     Some(marked(format!("rows came to an end {when}"), remedy, decided))
 }
 
@@ -49,7 +55,7 @@ mod tests {
             let load = QuickLoad { feed, requests, duration, concurrency: 2, ..QuickLoad::new("http://127.0.0.1/") };
             let (requests, out_of_rows, took) = seen;
             let tally = Tally { requests, out_of_rows, ..Tally::default() };
-            let found = short(&load, &tally, Duration::from_secs(took)).map(|finding| finding.reason);
+            let found = short(&load, (&tally, 0), Duration::from_secs(took)).map(|finding| finding.reason);
             assert_eq!(found.as_deref(), expected, "{order:?} {end:?} {seen:?}");
         };
         let (unique, in_order) = ((Order::Unique, FeedEnd::Stop), (Order::InOrder, FeedEnd::Stop));

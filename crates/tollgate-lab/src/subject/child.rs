@@ -216,6 +216,15 @@ pub(crate) fn end_with_this_thread(command: &mut Command) {
     }
 }
 
+/// Makes the command begin a session of its own: no interrupt of the terminal reaches it, and nothing asks there.
+#[expect(unsafe_code, reason = "std has no stable way to ask the kernel for it between fork and exec")]
+pub(crate) fn in_a_session_of_its_own(command: &mut Command) {
+    // SAFETY: between fork and exec only one system call is made, which neither allocates nor locks.
+    unsafe {
+        command.pre_exec(|| rustix::process::setsid().map(drop).map_err(Into::into));
+    }
+}
+
 /// Whether a process ended, after waiting at most `within`, or until a signal came.
 pub(crate) fn ended(pidfd: &OwnedFd, within: Duration) -> Result<bool, Errno> {
     let timeout = Timespec { tv_sec: within.as_secs() as i64, tv_nsec: i64::from(within.subsec_nanos()) };

@@ -9,7 +9,7 @@ mod postgres;
 mod reached;
 
 pub use child::Child;
-pub(crate) use child::{end_with_this_thread, ended};
+pub(crate) use child::{end_with_this_thread, ended, in_a_session_of_its_own};
 pub use guard::{check_loadable, is_named};
 pub use peer::{Peer, Surroundings, TlsListener};
 pub(crate) use postgres::programs as postgres_programs;

@@ -70,11 +70,16 @@ pub struct OwnRequest {
 }
 
 impl OwnRequest {
+    /// Whether another message is sent than the experiment describes.
+    pub(crate) fn is_another_message(&self) -> bool {
+        self.method.is_some() || self.body.is_some()
+    }
+
     /// Whether it contains anything.
     pub(crate) fn is_said(&self) -> bool {
         let is_of_answers = self.contains.is_some() || self.length == AnswerLength::Any;
         let is_of_walks = !self.details.is_empty() || !self.leave_out.is_empty();
-        self.method.is_some() || self.body.is_some() || is_of_answers || is_of_walks
+        self.is_another_message() || is_of_answers || is_of_walks
     }
 }
 

@@ -150,9 +150,7 @@ fn of_tolls(run: &RunResult) -> Option<Claim> {
         (!names.is_empty()).then(|| format!("{what}: {}", first_of(&names, UNSAID_MAX)))
     };
     let notes = [
-        is_joint.then(|| {
-            "response times cannot be compared, as the load generator and the server shared the cores".to_owned()
-        }),
+        is_joint.then(|| "response times cannot be compared, as all cores were busy".to_owned()),
         unsaid("inconclusive"),
         unsaid("not measured"),
         unsaid("no valid figure"),

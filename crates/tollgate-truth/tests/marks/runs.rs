@@ -157,11 +157,14 @@ fn per_trial(users: u32) -> String {
 #[test]
 fn users_who_are_answered_a_few_times_in_a_trial_are_marked() {
     let server = Server::start(Answering { takes: Duration::from_millis(100), ..SOUND });
-    let run = measure(&server, &per_trial(4));
-    let found = doubt(&run, "few-rounds");
-    assert_eq!(found.verdict, Verdict::Marked);
-    // A slice of a quick run grows to 600 ms at most, and what was begun in it is waited for.
-    assert!(found.value <= 7.0, "{found:?}");
+    // Also where connections last for a block.
+    for text in [per_trial(4), per_trial(4).replace("connections = \"per-trial\"\n", "")] {
+        let run = measure(&server, &text);
+        let found = doubt(&run, "few-rounds");
+        assert_eq!(found.verdict, Verdict::Marked);
+        // A slice of a quick run grows to 600 ms at most, and what was begun in it is waited for.
+        assert!(found.value <= 7.0, "{found:?}");
+    }
 }
 
 #[test]

@@ -66,9 +66,11 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Fa
 /// The end of the load.
 fn aim(load: &QuickLoad) -> Aim {
     let requests = match (load.requests, load.duration) {
-        (None, None) => Some(1),
         // A feed ends it, after as many as there are rows for.
         (Some(u64::MAX), _) => None,
+        // Those are iterations, and what is counted are requests.
+        _ if load.scenario.is_some() => None,
+        (None, None) => Some(1),
         (requests, _) => requests,
     };
     Aim::Load { ramp_up: load.ramp_up, lasts: load.duration, requests }

@@ -79,6 +79,14 @@ fn steps_with_a_log_in_are_played_from_a_file() {
     run(&unknown, &[]).check(2, "", "steps.toml:10:8");
     let experiment = include_str!("../../../../examples/command.toml");
     run(experiment, &[]).check(2, "", "steps.toml: its workload is no scenario");
+    fs::write(folder.path().join("who.csv"), "place\nhere\nthere\n").unwrap();
+    let rows = SCENARIO.replacen(
+        "[[scenario.setup]]",
+        "feed = [{ file = \"who.csv\", order = \"unique\", end = \"stop\" }]\n[[scenario.setup]]",
+        1,
+    );
+    run(&rows, &["-n", "9"]).check(0, "rows came to an end after 2 of 9 iterations; give the feed more rows", "");
+    run(&rows, &[]).check(0, "4 answers", "");
     run(SCENARIO, &["-n", "1", "-c", "2"]).check(2, "", "there are 2 users (-c) for 1 iteration (-n)");
     run(SCENARIO, &["-n", "1", "--body", "a"]).check(2, "", "cannot be used with");
     run(SCENARIO, &["-n", "1", "-H", "Host: a"]).check(2, "", "leave -H Host out");

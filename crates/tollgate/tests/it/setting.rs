@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::id;
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -72,6 +73,37 @@ fn a_setting_that_cannot_be_applied_ends_the_run_with_the_commands_words_and_kee
     partial.check(1, "", why);
     let result: Value = serde_json::from_slice(&fs::read(folder.path().join("partial/result.json")).unwrap()).unwrap();
     assert_eq!((result["state"].as_str(), result["trials"].as_array().map(Vec::len)), (Some("partial"), Some(4)));
+    let said = fs::read_to_string(folder.path().join("partial/apply-7.log")).unwrap();
+    assert_eq!(said, "no seven workers\n");
     let applied = fs::read_to_string(folder.path().join("applied")).unwrap();
     assert_eq!(applied, "7\nstop\n1\n7\nstop\n", "whatever happened, the setting is restored");
+}
+
+#[test]
+fn a_setting_that_is_not_restored_is_told_behind_the_figures() {
+    let folder = folder(90);
+    let (file, set) = (folder.path().join("workers.toml"), folder.path().join("set.sh"));
+    // It ends the server first.
+    let failing = r#"restore = ["sh", "-c", "sh set.sh stop; echo away >&2; exit 5"]"#;
+    let text = fs::read_to_string(&file).unwrap().replace(r#"restore = ["sh", "set.sh", "stop"]"#, failing);
+    fs::write(&file, text).unwrap();
+    assert!(set.exists());
+    let finished = run(folder.path(), "1", "run");
+    finished.check(1, "Every figure", "the setting is not restored: ");
+    finished.check(1, "", "ended with exit status: 5; its last words: away");
+}
+
+#[test]
+fn a_command_that_takes_too_long_is_ended_and_not_what_it_started() {
+    let folder = folder(91);
+    let file = folder.path().join("workers.toml");
+    let slow = r#"command = ["sh", "-c", "sleep 600 & echo $! > left; wait #{level}"], seconds_max = 1"#;
+    let text = fs::read_to_string(&file).unwrap().replace(r#"command = ["sh", "set.sh", "{level}"]"#, slow);
+    fs::write(&file, text).unwrap();
+    let finished = run(folder.path(), "1", "run");
+    let left = fs::read_to_string(folder.path().join("left")).unwrap();
+    let left = Pid::from_raw(left.trim().parse().unwrap()).unwrap();
+    // It may be a server, so it goes on.
+    kill_process(left, Signal::KILL).unwrap();
+    finished.check(1, "", "did not end in time");
 }

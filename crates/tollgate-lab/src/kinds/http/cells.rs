@@ -506,11 +506,11 @@ impl Entry {
         let LoadRecord { recorder, ticks, .. } = &self.load;
         let tally = &recorder.tally;
         let slice_ms = self.slice_least.unwrap_or(plan.slice).as_secs_f64() * 1e3;
-        let grows = plan.slice_most > plan.slice && cell.trials > 0 && self.users > 0;
+        let counts = plan.counts_rounds && cell.trials > 0 && self.users > 1;
         Evidence {
             cell,
             checked: tally.checked,
-            answers_per_user: grows.then(|| tally.requests as f64 / (self.users * u64::from(cell.trials)) as f64),
+            answers_per_user: counts.then(|| tally.requests as f64 / (self.users * u64::from(cell.trials)) as f64),
             settling: &self.settling,
             littles_law: little::law(recorder, self.users, slice_ms).map(|law| {
                 let stolen_share = ticks.stolen_ms() / (slice_ms * f64::from(cell.trials.max(1)));

@@ -2,7 +2,8 @@
 //!
 //! It does not warm the subject up, or decide whose answers are the model (see [`super::own`]).
 
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use super::session::Session;
 use super::subjects::watched::Watched;
@@ -18,6 +19,8 @@ use tollgate_facts::results::FirstAnswers;
 
 /// Longest time of a subject for its first unit of work.
 const FIRST_ANSWER_WITHIN: Duration = Duration::from_secs(2);
+/// Pause before a subject that may still be starting is asked again.
+const AGAIN_AFTER: Duration = Duration::from_millis(100);
 /// Error of a subject without a valid answer.
 const NO_ANSWER: Option<&str> = Some("gives no valid answer");
 /// The same for a subject that gives the list only.
@@ -42,6 +45,13 @@ impl<W: Way> Session<'_, '_, W> {
         if let (Some(Wrong { came: true, .. }), Some(shape)) = (&wrong, subject.by_links.take()) {
             subject.understand(&shape);
             self.kind.generator.forget(subject.variant);
+            wrong = self.tried(subject, level)?;
+        }
+        let deadline = Instant::now() + self.kind.way.patience();
+        while wrong.is_some() && Instant::now() < deadline {
+            self.goes_on()?;
+            // Nobody tells when a server that listens is ready.
+            thread::park_timeout(AGAIN_AFTER);
             wrong = self.tried(subject, level)?;
         }
         wrong.map_or(Ok(()), |wrong| Err(self.failed(subject.variant, wrong.how)))

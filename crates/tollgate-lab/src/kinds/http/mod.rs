@@ -21,7 +21,7 @@ pub(super) mod way;
 use super::listed::Listed;
 use crate::conduct::conductor::{Beginning, RunOutcome};
 use crate::conduct::options::{RunError, RunOptions};
-use crate::experiment::{Connections, Experiment, Factor};
+use crate::experiment::{Author, Connections, Experiment, Factor};
 use crate::load::REQUEST_TIMEOUT;
 use crate::load::worker::Worker;
 use crate::plan::{ANSWERS_PER_USER, Note, Plan, seconds};
@@ -44,6 +44,8 @@ pub(super) const CONCURRENCY: Factor = Factor {
     unit: "users",
     about: "Users who ask at the same time, each waiting for its answer before it asks again.",
 };
+/// The unit of work of single requests.
+pub(super) const REQUEST: &str = "request";
 /// The unit of work of a walk.
 pub(super) const PASS: &str = "pass over the list and every entity that it names";
 
@@ -54,7 +56,7 @@ pub(super) const fn kind<W: Way>() -> Listed {
         workload: "",
         about: "",
         factors: &[CONCURRENCY],
-        unit_of_work: "request",
+        unit_of_work: REQUEST,
         piece: Piece::Request,
         instead: "",
         keys: &[],
@@ -126,9 +128,18 @@ fn run<W: Way>(beginning: Beginning<'_>) -> Result<RunOutcome, RunError> {
     let variants = sites.iter().map(|site| stored(options, site, W::SERVED_BY)).collect();
     let network = remote::network((experiment, plan), &sites, W::LINKED, &[]);
     let is_away = remote::is_needed(W::LINKED, experiment, plan);
+    let has_another_message = has_another_message(options);
     let mut run = beginning.of(loading, variants, network);
     run.result.settings.round_trip_ms = is_away.then_some(run.plan.round_trip.as_secs_f64() * 1e3);
+    if has_another_message && let Some(answer) = &mut run.result.experiment.answer {
+        answer.words.clear();
+    }
     run.conduct()
+}
+
+/// Whether the titles of a built-in experiment are about other messages than those that are sent.
+fn has_another_message(options: &RunOptions) -> bool {
+    options.experiment.author == Author::Tollgate && options.own_request.is_another_message()
 }
 
 /// The user's header fields, checked, and basic authentication sent at once.
@@ -151,13 +162,16 @@ fn stored(options: &RunOptions, site: &Site, served_by: &str) -> results::Varian
         Origin::Child(path) => format!("{served_by}, {path}"),
         Origin::There(target) => secret::hide(&target.to_string()),
     };
+    let stored = variant.stored(subject);
+    let title = if has_another_message(options) { stored.name.clone() } else { stored.title.clone() };
     results::Variant {
+        title,
         inserting: variant.own().map(|mode: &Mode| results::Inserting {
             mode: mode.to_string(),
             connections: mode.connections(),
             records_per_request: (*mode != Mode::CustomRest).then(|| mode.records_per_request(1)),
         }),
         connecting: variant.own().copied(),
-        ..variant.stored(subject)
+        ..stored
     }
 }

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use super::between;
+use super::{REQUEST, between};
 use crate::experiment::{Connections, Experiment, UpTo, Variant};
 use crate::plan::{Plan, PlanOptions, TRIALS_PER_BLOCK, WARM_UP_LEAST};
 
@@ -25,7 +25,10 @@ pub(crate) fn plan(experiment: &Experiment, options: &PlanOptions) -> Result<Pla
     let mut plan = Plan::draft(experiment, options, &options.extent.defaults())?;
     if experiment.connections == Connections::PerTrial {
         settle(&mut plan, experiment);
+    }
+    if experiment.heading.unit_of_work == REQUEST {
         plan.slice_most = plan.slice.max(plan.extent.slice_most());
+        plan.counts_rounds = true;
     }
     estimate(&mut plan, experiment);
     Ok(plan)

@@ -169,13 +169,11 @@ impl<W: Way> Session<'_, '_, W> {
             let variant = subject.variant;
             // Where each level has a process of its own, the user restarts theirs.
             let is_over = subject.is_ours() || W::PROCESSES == Processes::OfEachLevel;
-            if is_over {
-                drop(subject);
-            } else {
-                lasting.insert(variant, subject);
-            }
             if is_over || self.options.experiment.connections == Connections::PerStart {
                 self.kind.generator.forget(variant);
+            }
+            if !is_over {
+                lasting.insert(variant, subject);
             }
         }
         W::set(self)?;
@@ -316,10 +314,11 @@ impl<W: Way> Session<'_, '_, W> {
             let whole = (measured.wall.as_nanos() / BIN.as_nanos()) as usize;
             course.extend(bins.into_iter().take(whole));
             // Where nothing failed users think, and none of them asked meanwhile.
-            let is_deaf = answered == 0.0 && measured.recorder.tally.failures() > 0;
+            let tally = &measured.recorder.tally;
+            let failure = tally.errors.first().filter(|_| answered == 0.0).map(|error| error.example.clone());
             self.kind.generator.keep(measured.recorder);
-            if is_deaf {
-                return Err(self.failed(variant, "answers no more while it is warmed up".to_owned()));
+            if let Some(failure) = failure {
+                return Err(self.failed(variant, format!("answers no more while it is warmed up: {failure}")));
             }
             let elapsed = began.elapsed();
             let is_steady = match (W::WARM_UP, mser5(&course)) {

@@ -91,6 +91,11 @@ pub(crate) trait Way: Sized {
         site.processes.clone()
     }
 
+    /// Longest time until a subject gives its first valid answer, beyond the first attempt.
+    fn patience(&self) -> Duration {
+        Duration::ZERO
+    }
+
     /// Level of a subject's warm-up, and the time over which its users come.
     fn warm_up_at(experiment: &Experiment, plan: &Plan) -> (u64, Duration) {
         let is_lasting = experiment.connections != Connections::PerTrial;

@@ -144,6 +144,12 @@ fn a_file_with_nothing_but_a_scenario_is_enough_for_a_load() {
     assert_eq!((error.line(), error.text.as_str()), (Some(5), faulty.as_str()), "{error}");
     let none = crate::kinds::scenario("", "steps.toml").unwrap_err().to_string();
     assert!(none.contains("steps.toml") && !none.contains("levels"), "{none}");
+    let check = |text: String, expected: &str| {
+        let error = crate::kinds::scenario(&text, "steps.toml").unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    };
+    check(format!("name = \"mine\"\n{alone}"), "`name` belongs to an experiment");
+    check(format!("{alone}{alone}"), "it has 2 scenarios");
     let whole = GOOD.replacen("feed = [{ file = \"rows.csv\" }]\n", "", 1).replacen("/{{sku}}", "", 1);
     assert_eq!(crate::kinds::scenario(&whole, "mine.toml").unwrap().constants.len(), 1);
 }

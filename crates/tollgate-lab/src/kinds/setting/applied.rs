@@ -3,13 +3,14 @@
 //! It does not know what the setting is.
 
 use std::fs::{self, File};
-use std::os::unix::process::CommandExt;
+use std::io::{Read, Seek, SeekFrom};
+use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 use std::{io, thread};
 
-use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 use tollgate_net::http1::client::Target;
 
 use super::file::Apply;
@@ -22,14 +23,14 @@ use crate::kinds::http::trial::Asking;
 use crate::kinds::http::way::Way;
 use crate::load::scenario::Conduct;
 use crate::probe::{listener, process};
-use crate::subject::{ended, reached};
+use crate::subject::{ended, in_a_session_of_its_own, reached};
 
 /// Interval at which it is checked whether a command has ended and a server listens.
 const LOOK_EVERY: Duration = Duration::from_millis(25);
-/// Most characters quoted from the end of a command's words.
-const WORDS_MAX: usize = 600;
-/// Name of the file in the run's folder with what the commands said.
-const SAID: &str = "apply.log";
+/// Most bytes quoted from the end of a command's words.
+const WORDS_BYTES_MAX: u64 = 600;
+/// Time within which a command ends that was asked to.
+const ENDS_WITHIN: Duration = Duration::from_secs(2);
 
 /// Servers whose setting is applied: of walks, or of single requests.
 pub(super) struct Applied<const WALKS: bool> {
@@ -55,7 +56,8 @@ impl<const WALKS: bool> Way for Applied<WALKS> {
         let words = apply.words(level);
         let deadline = Instant::now() + apply.within;
         let place = run.kind.sites[0].variant;
-        let applied = carry_out(apply, &words, run.store.directory(), (deadline, run.stop));
+        let log = run.store.directory().join(format!("apply-{level}.log"));
+        let applied = carry_out(apply, &words, &log, (deadline, run.stop));
         let failed = |variant: usize, broken: Broken| match broken {
             Broken::Failed(how) => run.failed_at(variant, level, format!("is not at setting {level}: {how}")),
             stopped @ Broken::Stopped => run.broken(variant, level, stopped),
@@ -68,14 +70,22 @@ impl<const WALKS: bool> Way for Applied<WALKS> {
         Ok(())
     }
 
-    /// The processes that were named, or those that listen now where the command restarted the server.
+    /// The named processes, with whoever listens now in the place of those that are gone; else all that listen now: the
+    /// command may have restarted the server.
     fn processes(&self, site: &Site) -> Vec<u32> {
         let Origin::There(target) = &site.place else { return Vec::new() };
-        let is_gone = |known: &u32| process::stat(*known).is_none_or(|stat| stat.is_ended());
-        match site.processes.is_empty() || site.processes.iter().any(is_gone) {
-            true => listener::listening_at(target).into_iter().map(|found| found.process).collect(),
-            false => site.processes.clone(),
+        let is_there = |known: &u32| process::stat(*known).is_some_and(|stat| !stat.is_ended());
+        let mut all: Vec<u32> = site.processes.iter().copied().filter(is_there).collect();
+        if all.is_empty() || all.len() < site.processes.len() {
+            let listening = listener::listening_at(target).into_iter().map(|found| found.process);
+            let further: Vec<u32> = listening.filter(|process| !all.contains(process)).collect();
+            all.extend(further);
         }
+        all
+    }
+
+    fn patience(&self) -> Duration {
+        self.apply.within
     }
 
     fn ended(run: &mut Session<'_, '_, Self>) {
@@ -83,52 +93,64 @@ impl<const WALKS: bool> Way for Applied<WALKS> {
         let Some(words) = apply.restoring() else { return };
         // Whoever stopped the run wants the setting back all the same.
         let within = (Instant::now() + apply.within, &StopFlag::new());
-        if let Err(Broken::Failed(how)) = carry_out(apply, words, run.store.directory(), within) {
+        let log = run.store.directory().join("restore.log");
+        if let Err(Broken::Failed(how)) = carry_out(apply, words, &log, within) {
             run.result.reason.get_or_insert_with(|| format!("the setting is not restored: {how}"));
         }
     }
 }
 
-/// Runs a command until it ends. What it leaves running goes on: it may be the server.
-fn carry_out(apply: &Apply, words: &[String], run: &Path, within: (Instant, &StopFlag)) -> Result<(), Broken> {
+/// Runs a command until it ends, with what it says in a file. What it leaves running goes on: it may be the server.
+fn carry_out(apply: &Apply, words: &[String], log: &Path, within: (Instant, &StopFlag)) -> Result<(), Broken> {
     let told = words.join(" ");
     let failed = |how: String| Broken::Failed(format!("`{told}` {how}"));
-    let said = run.join(SAID);
     let spawned = || -> io::Result<Child> {
-        fs::create_dir_all(run)?;
+        log.parent().map_or(Ok(()), fs::create_dir_all)?;
         // A server that it leaves behind may write here for longer than the lab would read a pipe.
-        let log = File::create(&said)?;
+        let said = File::options().create(true).append(true).open(log)?;
         let mut command = apply.command(words);
-        command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log).process_group(0).spawn()
+        in_a_session_of_its_own(&mut command);
+        command.stdin(Stdio::null()).stdout(said.try_clone()?).stderr(said).spawn()
     };
     let mut process = spawned().map_err(|error| failed(format!("cannot be started: {error}")))?;
-    let waited = wait(&process, within).map_err(|broken| match broken {
-        Broken::Failed(how) => failed(how),
-        Broken::Stopped => Broken::Stopped,
-    });
-    if waited.is_err() {
-        // There may be nobody left.
-        let _ = kill_process_group(Pid::from_child(&process), Signal::KILL);
+    let unwatched = |error: io::Error| failed(format!("cannot be watched: {error}"));
+    let pidfd = pidfd_open(Pid::from_child(&process), PidfdFlags::empty()).map_err(|error| unwatched(error.into()))?;
+    let (deadline, stop) = within;
+    while !ended(&pidfd, LOOK_EVERY).map_err(|error| unwatched(error.into()))? {
+        let late = || "did not end in time; `seconds_max` allows more".to_owned();
+        let Err(broken) = goes_on(deadline, stop, late) else { continue };
+        return Err(match (broken, is_stopped(&process, &pidfd)) {
+            (Broken::Failed(how), true) => failed(how),
+            (Broken::Failed(how), false) => failed(format!("{how}, and process {} goes on", process.id())),
+            (Broken::Stopped, _) => Broken::Stopped,
+        });
     }
-    let status = process.wait().map_err(|error| failed(format!("cannot be waited for: {error}")))?;
-    waited?;
+    let status = process.wait().map_err(unwatched)?;
     if status.success() {
         return Ok(());
     }
-    let last = String::from_utf8_lossy(&fs::read(&said).unwrap_or_default()).trim().replace('\n', " | ");
-    let first = last.char_indices().rev().nth(WORDS_MAX - 1).map_or(0, |(at, _)| at);
-    let last = if last.is_empty() { "none" } else { &last[first..] };
+    let last = last_words(log).unwrap_or_default().trim().replace('\n', " | ");
+    let last = if last.is_empty() { "none" } else { &last };
     Err(failed(format!("ended with {status}; its last words: {last}")))
 }
 
-/// Waits until a process has ended.
-fn wait(process: &Child, (deadline, stop): (Instant, &StopFlag)) -> Result<(), Broken> {
-    let failed = |error| Broken::Failed(format!("cannot be watched: {error}"));
-    let pidfd = pidfd_open(Pid::from_child(process), PidfdFlags::empty()).map_err(failed)?;
-    while !ended(&pidfd, LOOK_EVERY).map_err(failed)? {
-        goes_on(deadline, stop, || "did not end in time; `seconds_max` allows more".to_owned())?;
-    }
-    Ok(())
+/// Stops a command, and not what it started; returns whether it has ended. That of another user cannot be stopped.
+fn is_stopped(process: &Child, pidfd: &OwnedFd) -> bool {
+    [Signal::TERM, Signal::KILL].into_iter().any(|signal| {
+        // It may be gone by now.
+        let _ = kill_process(Pid::from_child(process), signal);
+        ended(pidfd, ENDS_WITHIN).unwrap_or(false)
+    })
+}
+
+/// The end of what a command said.
+fn last_words(log: &Path) -> io::Result<String> {
+    let mut said = File::open(log)?;
+    let from = said.metadata()?.len().saturating_sub(WORDS_BYTES_MAX);
+    said.seek(SeekFrom::Start(from))?;
+    let mut bytes = Vec::new();
+    said.take(WORDS_BYTES_MAX).read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// Waits until a server accepts connections.

@@ -48,6 +48,11 @@ pub(super) const WALK: Listed = Listed {
     ..http::kind::<Applied<true>>()
 };
 
+/// Whether an experiment is of one of these kinds.
+pub(super) fn is_of(experiment: &Experiment) -> bool {
+    experiment.heading.factor == SETTING
+}
+
 /// Plans the run: level by level, each with a warm-up of its own.
 fn plan(experiment: &Experiment, options: &PlanOptions) -> Result<Plan, String> {
     goes_through(experiment, options, "each of its settings is measured by itself")?;

@@ -30,15 +30,15 @@ pub(super) fn page(view: &View<'_>) -> Option<Page> {
     Some(parts::page(view, claim(run), before, Depth::Main, after, &method))
 }
 
-/// The claim from the first variant with two readable settings: its throughput at the lowest setting and at the best,
-/// and the lowest setting that is as good.
+/// The claim from the first readable variant: its throughput at the lowest setting and at the best, from where a rise is
+/// not shown, and how far it falls beyond the best.
 fn claim(run: &RunResult) -> Option<Claim> {
     let (variant, cells) = run.experiment.variants.iter().find_map(|variant| {
         let is_readable = |cell: &&Cell| !marked::is_refused(run, &variant.name, cell.level);
         let of_variant = run.cells.iter().filter(|cell| cell.variant == variant.name);
         let mut cells: Vec<&Cell> = of_variant.filter(is_readable).collect();
         cells.sort_by_key(|cell| cell.level);
-        (cells.len() > 1).then_some((variant, cells))
+        (!cells.is_empty()).then_some((variant, cells))
     })?;
     let rate = |cell: &Cell| cell.requests_per_second;
     let first = *cells.first()?;
@@ -47,29 +47,38 @@ fn claim(run: &RunResult) -> Option<Claim> {
     let enough = cells.iter().copied().find(|cell| rate(cell).high >= rate(best).low)?;
     let at = |cell: &Cell| sentence::level(&run.experiment, cell.level);
     let told = |cell: &Cell| number::three_digits(rate(cell).mean);
-    let whose = if run.experiment.variants.len() > 1 {
-        format!("{} answers", variant.name)
-    } else {
-        "The server answers".to_owned()
+    let last = *cells.last()?;
+    let whose = if run.experiment.variants.len() > 1 { variant.name.as_str() } else { "The server" };
+    let of = |cells: &[&Cell]| cells.iter().map(|cell| (variant.name.clone(), cell.level)).collect();
+    let rises = rate(first).high < rate(best).low;
+    let falls = rate(last).high < rate(best).low;
+    let most = if rises || falls { best } else { last };
+    let text = match most.level == first.level {
+        true => format!("{whose} answers {} requests a second at {}.", told(first), at(first)),
+        false => format!(
+            "{whose} answers {} requests a second at {} and {} at {}.",
+            told(first),
+            at(first),
+            told(most),
+            at(most)
+        ),
     };
-    let text = match best.level == first.level {
-        true => format!("{whose} {} requests a second at {}; no higher setting answers more.", told(first), at(first)),
-        false => {
-            format!("{whose} {} requests a second at {} and {} at {}.", told(first), at(first), told(best), at(best))
-        }
+    let mut sentences = vec![Said { text, cells: of(&[first, most]) }];
+    // Intervals that meet show no rise; that there is none they do not show.
+    let open = match (rises, enough.level == best.level) {
+        _ if cells.len() == 1 => None,
+        (false, _) if falls => None,
+        (false, _) => Some("No rise is shown.".to_owned()),
+        (true, false) => Some(format!("Whether it rises beyond {} is open.", enough.level)),
+        (true, true) if best.level == last.level => Some("It still rises there.".to_owned()),
+        (true, true) => Some("Beyond it no rise is shown.".to_owned()).filter(|_| !falls),
     };
-    let name = |cell: &Cell| (variant.name.clone(), cell.level);
-    let mut sentences = vec![Said { text, cells: vec![name(first), name(best)] }];
-    if enough.level > first.level {
-        let text = match enough.level == cells.last()?.level {
-            true => "It still rises there.".to_owned(),
-            false => format!("From {} on it rises no more.", enough.level),
-        };
-        sentences.push(Said { text, cells: vec![name(enough), name(best)] });
-    }
-    let [low, high] = [rate(best).low, rate(best).high].map(number::three_digits);
+    let fall = falls.then(|| format!("Beyond {} it falls, to {} at {}.", best.level, told(last), last.level));
+    sentences.extend(open.map(|text| Said { text, cells: of(&[enough, best]) }));
+    sentences.extend(fall.map(|text| Said { text, cells: of(&[best, last]) }));
+    let [low, high] = [rate(most).low, rate(most).high].map(number::three_digits);
     let interval =
-        format!("the 95 % interval at {} is {low} to {high} requests a second, over {} blocks", at(best), best.rounds);
+        format!("the 95 % interval at {} is {low} to {high} requests a second, over {} blocks", at(most), most.rounds);
     Some(Claim { sentences, interval, ..Claim::default() })
 }
 
@@ -106,15 +115,28 @@ mod tests {
             assert_eq!(texts.join(" "), expected);
         };
         let first = "The server answers 100 requests a second at setting 1 and 420 at setting 8.";
-        check(&[(1, 100.0, 2.0), (4, 415.0, 6.0), (8, 420.0, 5.0)], &format!("{first} From 4 on it rises no more."));
+        check(
+            &[(1, 100.0, 2.0), (4, 415.0, 6.0), (8, 420.0, 5.0)],
+            &format!("{first} Whether it rises beyond 4 is open."),
+        );
         check(&[(1, 100.0, 2.0), (4, 300.0, 6.0), (8, 420.0, 5.0)], &format!("{first} It still rises there."));
         check(
             &[(1, 100.0, 2.0), (4, 99.0, 2.0)],
-            "The server answers 100 requests a second at setting 1; no higher setting answers more.",
+            "The server answers 100 requests a second at setting 1 and 99.0 at setting 4. No rise is shown.",
         );
-        let sinking = &[(1, 100.0, 2.0), (2, 200.0, 2.0), (4, 150.0, 2.0)];
+        let wide = &[(1, 300.0, 150.0), (4, 420.0, 150.0)];
+        check(wide, "The server answers 300 requests a second at setting 1 and 420 at setting 4. No rise is shown.");
         let first = "The server answers 100 requests a second at setting 1 and 200 at setting 2.";
-        check(sinking, &format!("{first} From 2 on it rises no more."));
+        check(
+            &[(1, 100.0, 2.0), (2, 200.0, 2.0), (4, 150.0, 2.0)],
+            &format!("{first} Beyond 2 it falls, to 150 at 4."),
+        );
+        check(&[(1, 100.0, 2.0), (2, 200.0, 9.0), (4, 195.0, 9.0)], &format!("{first} Beyond it no rise is shown."));
+        check(
+            &[(1, 100.0, 2.0), (2, 80.0, 2.0)],
+            "The server answers 100 requests a second at setting 1. Beyond 1 it falls, to 80.0 at 2.",
+        );
+        check(&[(3, 100.0, 2.0)], "The server answers 100 requests a second at setting 3.");
     }
 
     #[test]
@@ -124,7 +146,7 @@ mod tests {
         run.validity = vec![fixture::doubt(&name, 4, "littles-law", Verdict::Refused)];
         let text = claim(&run).unwrap().sentences.remove(0).text;
         assert!(text.ends_with("200 at setting 2."), "{text}");
-        run.validity.push(fixture::doubt(&name, 2, "littles-law", Verdict::Refused));
+        run.validity.extend([1, 2].map(|level| fixture::doubt(&name, level, "littles-law", Verdict::Refused)));
         assert!(claim(&run).is_none());
     }
 }

@@ -94,7 +94,7 @@ fn the_quick_mediation_fits_into_a_minute_and_the_default_into_eight() {
 }
 
 #[test]
-fn slices_grow_until_each_user_is_answered_often_and_only_where_connections_are_open_for_a_trial() {
+fn slices_of_single_requests_grow_until_each_of_several_users_is_answered_often() {
     let check = |name: &str, users: u64, per_second: Option<f64>, expected_ms: u64| {
         let plan = Plan::new(&Experiment::builtin(name).unwrap(), &PlanOptions::default()).unwrap();
         let slice = plan.slice_of(users, per_second);
@@ -106,6 +106,7 @@ fn slices_grow_until_each_user_is_answered_often_and_only_where_connections_are_
     check("mediation", 2560, Some(100.0), 10_000);
     check("mediation", 2560, Some(0.0), 10_000);
     check("mediation", 2560, None, 100);
+    check("mediation", 1, Some(2.0), 100);
     check("protocol", 2560, Some(100.0), 110);
 }
 

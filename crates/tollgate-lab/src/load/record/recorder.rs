@@ -160,6 +160,8 @@ pub struct Tally {
     pub cycles: Cycles,
     /// Users that left because their feed's rows had ended.
     pub out_of_rows: u64,
+    /// Users of a scenario who took no part, as their setup failed.
+    pub absent: u64,
     /// Results of transfers.
     pub transfers: Transfers,
 }
@@ -462,6 +464,7 @@ impl Tally {
         self.busy_ns += other.busy_ns;
         self.cycles += other.cycles;
         self.out_of_rows += other.out_of_rows;
+        self.absent += other.absent;
         self.transfers.add(&other.transfers);
         for error in &other.errors {
             count_error(&mut self.errors, error.class, error.count, &error.example);

@@ -92,6 +92,7 @@ pub(super) async fn run(
     let mut all: Vec<Player> = users.into_iter().enumerate().map(&mut come).collect();
     if !program.setup.is_empty() {
         all = each(all, async |player| player.takes_part = once(player, |program| &program.setup).await).await;
+        shared.recorder.borrow_mut().tally.absent += all.iter().filter(|player| !player.takes_part).count() as u64;
     }
     let is_kept = window.is_some() && program.thinks() && program.is_kept();
     if let Some(window) = window {

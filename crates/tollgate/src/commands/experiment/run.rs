@@ -70,7 +70,9 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Fa
         Location::Gateway(_) | Location::Here(_) => None,
     });
     let asked: Vec<_> = options.subjects.iter().cloned().chain(of_file).collect();
-    watch_local(&mut options, asked, "--subject-pid", arguments.shown.quiet)?;
+    if !options.experiment.is_set_by_a_command() {
+        watch_local(&mut options, asked, "--subject-pid", arguments.shown.quiet)?;
+    }
     carried_out(options, &arguments.expected, None, (arguments.json, arguments.shown), out)
 }
 

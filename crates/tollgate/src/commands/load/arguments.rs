@@ -110,7 +110,7 @@ pub(crate) struct Arguments {
     pub(super) requests: Option<NonZeroU64>,
 
     /// Number of concurrent users, each with one connection; at a fixed rate, the most that are used [default: 1, at a
-    /// fixed rate 1000]
+    /// fixed rate 1000, with a scenario 200]
     #[arg(short = 'c', long, visible_alias = "users", value_name = "N", value_parser = count::<NonZeroUsize>, allow_negative_numbers = true, help_heading = "Load")]
     pub(super) concurrency: Option<NonZeroUsize>,
 
@@ -136,7 +136,7 @@ pub(crate) struct Arguments {
     #[arg(long, visible_alias = "ramp", value_name = "TIME", value_parser = seconds_or_time, help_heading = "Load")]
     pub(super) ramp_up: Option<Duration>,
 
-    /// Seed of --poisson and of a random feed [default: random, printed]
+    /// Seed of --poisson, of random rows and of a scenario's think times [default: random, printed]
     #[arg(long, value_name = "N", help_heading = "Load")]
     pub(super) seed: Option<u64>,
 

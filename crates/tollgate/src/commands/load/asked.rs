@@ -62,7 +62,9 @@ pub(super) fn quick_load(arguments: &Arguments) -> Result<QuickLoad, Failure> {
     let duration = arguments.duration.or(stages.as_ref().map(|stages| stages.lasts()));
     let seed = arguments.seed.unwrap_or_else(drawn);
     let feed = feed(arguments, seed)?;
-    let ends_itself = feed.as_ref().is_some_and(|feed| feed.end == FeedEnd::Stop);
+    let scenario = arguments.scenario.as_deref().map(scenario).transpose()?;
+    let played = scenario.iter().flat_map(|played| &played.scenario.feeds).map(|fed| &fed.feed);
+    let ends_itself = feed.iter().chain(played).any(|feed| feed.end == FeedEnd::Stop);
     if rate.is_some() && arguments.requests.is_none() && duration.is_none() && !ends_itself {
         return Err(Failure::usage("--rate needs an end: say --duration TIME or -n N"));
     }
@@ -73,7 +75,6 @@ pub(super) fn quick_load(arguments: &Arguments) -> Result<QuickLoad, Failure> {
         None if rate.is_some() => USERS_AT_A_RATE,
         None => 1,
     };
-    let scenario = arguments.scenario.as_deref().map(scenario).transpose()?;
     let headers = headers(arguments);
     if scenario.is_some() && headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
         return Err(Failure::usage("a scenario is played on the URL's own host: leave -H Host out"));

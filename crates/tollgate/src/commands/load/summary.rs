@@ -107,7 +107,8 @@ fn asked(result: &QuickResult) -> String {
         }
         _ => String::new(),
     };
-    format!("{who}, {connections} ({}){tls}", result.connection)
+    let seed = result.seed.map_or_else(String::new, |seed| format!(", seed {seed}"));
+    format!("{who}, {connections} ({}){tls}{seed}", result.connection)
 }
 
 /// Percentiles with their intervals, and the slowest answer.

@@ -59,7 +59,8 @@ pub(super) fn write(result: &QuickResult, layout: &Layout, out: &mut dyn Write) 
         connecting(phases, result.first_request.as_ref(), out)?;
     }
     if let Some(offered) = &result.offered {
-        at_a_rate(offered, if result.staged.is_some() { "up to " } else { "" }, out)?;
+        let what = if result.played.is_some() { "iterations" } else { "requests" };
+        at_a_rate(offered, (what, if result.staged.is_some() { "up to " } else { "" }), out)?;
     }
     if let Some((head, rows)) = tollgate_report::load_stages(result) {
         let what = if result.offered.is_some() { "due" } else { "asked" };
@@ -289,13 +290,14 @@ fn connecting(phases: &PhaseTimes, first: Option<&FirstRequest>, out: &mut dyn W
 }
 
 /// The rate offered.
-fn at_a_rate(offered: &Offered, up_to: &str, out: &mut dyn Write) -> io::Result<()> {
+fn at_a_rate(offered: &Offered, (what, up_to): (&str, &str), out: &mut dyn Write) -> io::Result<()> {
     let Offered { rate_per_second, arrivals, seed, intended, unsent, users, lateness_ms, overdue_ms } = offered;
     let seed = if *arrivals == Arrivals::Poisson { format!(", seed {seed}") } else { String::new() };
-    writeln!(out, "\nOffered:                {up_to}{rate_per_second} requests per second ({arrivals}{seed})")?;
+    writeln!(out, "\nOffered:                {up_to}{rate_per_second} {what} per second ({arrivals}{seed})")?;
     writeln!(
         out,
-        "Intended requests:      {intended}, of which {unsent} could not be sent; {users} users were needed"
+        "{:<24}{intended}, of which {unsent} could not be sent; {users} users were needed",
+        format!("Intended {what}:")
     )?;
     let cell = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| format!("{value:.3}"));
     let (p50, p99, max) = (cell(lateness_ms.p50), cell(lateness_ms.p99), lateness_ms.max);

@@ -50,6 +50,7 @@ fn result() -> QuickResult {
             total: spread(0.4, 0.998, 4.5),
         }),
         staged: None,
+        seed: None,
         played: None,
         course: Vec::new(),
         curve: Vec::new(),
@@ -285,7 +286,7 @@ fn what_was_offered_at_a_rate_is_told() {
         overdue_ms: Percentiles { p99: Some(0.1), max: 1.2, ..Percentiles::default() },
     };
     let mut out = Vec::new();
-    at_a_rate(&offered, "", &mut out).unwrap();
+    at_a_rate(&offered, ("requests", ""), &mut out).unwrap();
     insta::assert_snapshot!(String::from_utf8(out).unwrap(), @r"
     Offered:                300 requests per second (poisson, seed 7)
     Intended requests:      3000, of which 60 could not be sent; 10 users were needed
@@ -293,7 +294,7 @@ fn what_was_offered_at_a_rate_is_told() {
     ");
     let few = Percentiles { mean: 0.3, max: 7.0, ..Percentiles::default() };
     let mut out = Vec::new();
-    at_a_rate(&Offered { lateness_ms: few, overdue_ms: few, ..offered }, "", &mut out).unwrap();
+    at_a_rate(&Offered { lateness_ms: few, overdue_ms: few, ..offered }, ("requests", ""), &mut out).unwrap();
     let text = String::from_utf8(out).unwrap();
     let expected = "p50 -, p99 -, at most 7.000; by the generator itself on average 0.300, at most 7.000";
     assert!(text.contains(expected), "{text}");
