@@ -53,7 +53,10 @@ pub(super) fn content(seen: &LoadSeen<'_>) -> Option<Finding> {
         return Some(refused(reason, remedy, (wrong as f64, 0.0)));
     }
     let share = seen.checked? as f64 / seen.answered.max(1) as f64;
-    let reason = format!("{:.0} % of the response bodies were not checked", (1.0 - share) * 100.0);
+    let reason = match seen.checked? {
+        0 => "no response body was checked".to_owned(),
+        _ => format!("{:.0} % of the response bodies were not checked", (1.0 - share) * 100.0),
+    };
     let remedy = scenario::how_contents_are_checked(seen.evidence.cell);
     (seen.answered > 0 && share < 1.0).then(|| marked(reason, remedy, (share, 1.0)))
 }

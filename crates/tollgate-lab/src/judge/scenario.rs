@@ -10,9 +10,8 @@ use tollgate_facts::rules::{Finding, marked, marked_above, refused};
 pub(super) fn how_contents_are_checked(cell: &Cell) -> &'static str {
     match cell.played {
         Some(_) => "give each step an `assert`, a `status` or an `extract`",
-        None => {
-            "use --expect-body TEXT or --detail TEMPLATE, or in a file `contains`, `key` or an element of the `answer`"
-        }
+        None if cell.list_time_ms.is_some() => "use --detail TEMPLATE, or in a file `detail` and `key`",
+        None => "use --expect-body TEXT, or in a file `contains` or an element of the `answer`",
     }
 }
 

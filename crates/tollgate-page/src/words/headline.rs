@@ -143,14 +143,16 @@ fn of_tolls(run: &RunResult) -> Option<Claim> {
         let unsaid = others.clone().filter(|variant| status(variant) == Some(what));
         let the_same = |variant: &Variant| {
             let away = distance(run, variant).filter(|_| near(&variant.name) == usual.variant.name)?;
-            Some(format!("the same {away}"))
+            Some(format!("the same with the server {away}"))
         };
         let name = |variant: &Variant| the_same(variant).unwrap_or_else(|| called(run, named, &variant.name));
         let names: Vec<String> = unsaid.map(|variant| name(variant)).collect();
         (!names.is_empty()).then(|| format!("{what}: {}", first_of(&names, UNSAID_MAX)))
     };
+    let has_rate = run.cell(&toll.variant, toll.level).is_some_and(|cell| cell.equal_rate.is_some());
+    let load = if has_rate { " under full load" } else { "" };
     let notes = [
-        is_joint.then(|| "response times cannot be compared, as all cores were busy".to_owned()),
+        is_joint.then(|| format!("response times{load} cannot be compared, as all cores were busy")),
         unsaid("inconclusive"),
         unsaid("not measured"),
         unsaid("no valid figure"),
@@ -330,7 +332,9 @@ fn part_of_a_core(run: &RunResult, toll: &Toll) -> Option<String> {
     let ((rate, percent), (_, below)) = (measured(&toll.variant)?, measured(&toll.baseline)?);
     let [percent, rate] = [percent - below, rate].map(number::three_digits);
     let is_it = toll.figure == Figure::SubjectCpu && toll.difference > 0.0 && !percent.starts_with('-');
-    is_it.then(|| format!("{percent} % of a core more at {} requests/s", rate.strip_suffix(".0").unwrap_or(&rate)))
+    is_it.then(|| {
+        format!("{percent} % of a core more at a fixed {} requests/s", rate.strip_suffix(".0").unwrap_or(&rate))
+    })
 }
 
 /// The name of the local variant that does the same.
