@@ -417,18 +417,18 @@ fn a_scenario_of_which_no_iteration_is_whole_is_not_measured_and_the_answer_is_t
     let none = "the subject of `one` answers no whole iteration at http://127.0.0.1:";
     let body = "body = \"1\"";
     let asked = "step `order`: POST /items?token=…";
-    check(body, &format!("{body}\nstatus = \"201\""), none, &format!("{asked} answered 200, 201 was wanted"));
+    check(body, &format!("{body}\nstatus = \"201\""), none, &format!("{asked} answered 200, 201 was wanted: plain"));
     let assert = format!("{body}\nassert = [{{ contains = \"id\" }}]");
     let what = "the body does not contain what it should \"id\": \"plain\"";
     check(body, &assert, none, &format!("{asked}: {what}"));
-    let login = "setup or teardown, step `login`: GET /login answered 200, 204 was wanted";
+    let login = "setup or teardown, step `login`: GET /login answered 200, 204 was wanted: plain";
     check("\"login\"\n\n", "\"login\"\nstatus = \"204\"\n\n", "gives no valid answer", login);
     // What fails under load does not end the run, and its text stands beside its count.
     let sometimes = run(&options("items?token=hidden", "every-third-fails"), &(), &StopFlag::new()).unwrap();
     assert_eq!(sometimes.ending, Ending::Complete);
     let played = sometimes.result.cells[0].played.as_ref().unwrap();
     let example = &played.steps[1].error_examples["status-503"];
-    assert_eq!(example, "step `order`: POST /every-third-fails answered 503, 2xx was wanted");
+    assert_eq!(example, "step `order`: POST /every-third-fails answered 503, 2xx was wanted: plain");
 }
 
 /// Work of one user in three blocks, with these connection settings.

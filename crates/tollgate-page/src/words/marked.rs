@@ -85,7 +85,8 @@ pub fn shared(view: &View<'_>, said: &str) -> Vec<String> {
         let worst = worst(&doubt.findings)?;
         let levels: Vec<String> = levels.iter().map(|level| sentence::level(experiment, *level)).collect();
         let at = if levels.is_empty() { String::new() } else { format!(" at {}", first_of(&levels, LEVELS_MAX)) };
-        if said.contains(&worst.reason) {
+        // Behind a full stop it is capitalized.
+        if said.contains(&worst.reason) || said.contains(&capitalized(&worst.reason)) {
             return Some(format!("Marked for the same reason: all cells{at} ({}).", doubt.rule));
         }
         let is_one = doubt.findings.iter().all(|found| found.reason == worst.reason);

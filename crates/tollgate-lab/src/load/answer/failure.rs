@@ -101,7 +101,7 @@ impl From<ExchangeError> for Failure {
 const WORDS_MAX: usize = 200;
 
 /// The words of a server, on one line and without control characters.
-fn words(body: &[u8]) -> Option<String> {
+pub(crate) fn words(body: &[u8]) -> Option<String> {
     let text = message(body)?;
     let plain: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(WORDS_MAX).collect();
     Some(plain.trim().to_owned()).filter(|text| !text.is_empty())

@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime};
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
-use tollgate_net::http1::client::{Collect, Discard, RequestTemplate, ResponseHead, Target};
+use tollgate_net::http1::client::{Collect, RequestTemplate, ResponseHead, Target};
 
 use super::cookies::Cookies;
 use super::find::find;
@@ -19,7 +19,7 @@ use super::pauses;
 use super::program::Ready;
 use super::{Performance, Play, mixed};
 use crate::load::answer::content::contains;
-use crate::load::answer::failure::{ErrorClass, Failure};
+use crate::load::answer::failure::{self, ErrorClass, Failure};
 use crate::load::record::recorder::Recorder;
 use crate::load::user::{Answer, Asking, User};
 use crate::secret;
@@ -29,6 +29,8 @@ use crate::traffic::scenario::{BUILT_IN, Condition, Fed, Part, Text, Think, is_a
 
 /// Bytes of an answer that are searched.
 const BODY_BYTES_MAX: usize = 8 * 1024 * 1024;
+/// Bytes of an answer in which nothing is looked for that are kept for the words of a failure.
+const WORDS_BYTES_MAX: usize = 1024;
 /// Characters of a text that is shown in a failure.
 const SHOWN_MAX: usize = 80;
 /// Part of the seed for think times: apart from rows, whose feeds have the numbers from 0 on.
@@ -61,6 +63,8 @@ pub(super) struct Player {
     escaped: Vec<u8>,
     spans: Vec<Range<usize>>,
     body: Collect,
+    /// The beginning of an answer in which nothing is looked for.
+    words: Collect,
     /// Values of the fields that the step uses, in its order.
     fields: Vec<Option<Vec<u8>>>,
     found: Vec<u8>,
@@ -146,6 +150,7 @@ impl Player {
             escaped: Vec::new(),
             spans: Vec::new(),
             body: Collect::up_to(BODY_BYTES_MAX),
+            words: Collect::up_to(WORDS_BYTES_MAX),
             fields: Vec::new(),
             found: Vec::new(),
         }
@@ -190,7 +195,11 @@ impl Player {
         played.map_err(|failure| {
             let asked = self.asked();
             let text = match failure.class {
-                ErrorClass::Status(_) => format!("{asked} {}, {} was wanted", failure.text, ready.step.statuses),
+                ErrorClass::Status(_) => {
+                    let body = if ready.reads_body { &self.body } else { &self.words };
+                    let words = failure::words(&body.bytes).map_or_else(String::new, |words| format!(": {words}"));
+                    format!("{asked} {}, {} was wanted{words}", failure.text, ready.step.statuses)
+                }
                 _ if asked.is_empty() => failure.text,
                 _ => format!("{asked}: {}", failure.text),
             };
@@ -218,6 +227,7 @@ impl Player {
     ) -> Result<Answer, Failure> {
         self.render(ready, &asking.target.target)?;
         self.body.clear();
+        self.words.clear();
         let (cookies, fields) = (&mut self.cookies, &mut self.fields);
         let on_head = |head: &ResponseHead| {
             let value = |name: &String| head.header(name).map(|text| text.as_bytes().to_vec());
@@ -232,7 +242,7 @@ impl Player {
         let (user, request, manner) = (&mut self.user, &self.request, ready.manner());
         let answer = match ready.reads_body {
             true => user.ask_as(asking, request, &mut self.body, recorder, manner, on_head).await?,
-            false => user.ask_as(asking, request, &mut Discard, recorder, manner, on_head).await?,
+            false => user.ask_as(asking, request, &mut self.words, recorder, manner, on_head).await?,
         };
         if self.body.is_cut() {
             return Err(Failure::content(format!("more than {BODY_BYTES_MAX} bytes came, which are not searched")));

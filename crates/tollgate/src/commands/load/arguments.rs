@@ -26,6 +26,7 @@ Examples:
   tollgate load -t 30s -c 50 -k --expect-body AA --threshold 'p99 < 20 ms' http://127.0.0.1:8080/
   tollgate load --rate 300/s -t 30s -k http://127.0.0.1:8080/
   tollgate load -n 500 -k --json-body '{\"name\":\"x\"}' http://127.0.0.1:8080/items
+  tollgate load --scenario login.toml -c 20 -t 30s http://127.0.0.1:8080/api/
   tollgate load -n 1000 -k --feed keys.csv 'http://127.0.0.1:8080/flights/{{carrid}}/{{connid}}'
 
 ApacheBench's letters work as they do there; --ab prints its text. --help-all lists all flags.
@@ -57,7 +58,7 @@ const FIRST: [&str; 36] = [
     "duration",
     "rate",
     "stages",
-    "ramp_up",
+    "scenario",
     "timeout",
     "keep_alive",
     "proxy",
