@@ -24,6 +24,12 @@ fn at_a_rate(load: &Finished) -> Value {
     serde_json::from_str(&load.out).unwrap()
 }
 
+/// Whether the load was not steady, as it is where others take the server's core: it has no times then.
+fn is_unsteady(figures: &Value) -> bool {
+    let marks = figures["validity"].as_array().unwrap();
+    marks.iter().any(|mark| mark["rule"] == "steady" && mark["verdict"] == "refused")
+}
+
 #[test]
 fn the_figures_account_for_every_request() {
     let gateway = serving(&[]);
@@ -303,11 +309,15 @@ fn a_frozen_server_shows_at_its_true_size_at_a_rate_and_not_with_users_who_wait(
         (serde_json::from_str::<Value>(&finished.out).unwrap(), finished.code)
     };
     // Of 800 requests in 4 s all that fall due within the 2 s wait for its end: half of them, evenly from 0 to 2 s. So
-    // more than a quarter waited longer than 0.9 s, and one of ten longer than 1.5 s. A busy machine must work them off in the
-    // rest of the time: a load that is not steady has no percentiles.
+    // more than a quarter waited longer than 0.9 s, and one of ten longer than 1.5 s. A machine that is too busy to work them
+    // off in the rest of the time has a load that is not steady, and no percentiles.
     let (open, code) = frozen(&["--rate", "200/s", "--duration", "4s", "-c", "2000"]);
     let time = |figures: &Value, name: &str| figures["response_time_ms"][name].as_f64().unwrap();
     assert_eq!((&open["offered"]["intended"], &open["errors"]), (&800.into(), &serde_json::json!({})), "{open:#}");
+    if is_unsteady(&open) {
+        assert_eq!((code, &open["response_time_ms"]["p90"]), (3, &Value::Null));
+        return;
+    }
     assert!(time(&open, "p90") >= 1500.0 && time(&open, "max") >= 1900.0, "{}", open["response_time_ms"]);
     let served = |percent: f64| {
         let all = open["served_within_ms"].as_array().unwrap();
@@ -454,7 +464,8 @@ fn a_gateway_is_loaded_over_tls_by_the_handshakes_that_were_asked_for() {
         let expected = serde_json::json!({ "full": full, "resumed": resumed, "failed": 0 });
         assert_eq!((&figures["requests"], &figures["handshakes"]), (&60.into(), &expected), "{line:?} {figures:#}");
         assert_eq!(figures["first_request"]["round_trips"], round_trips, "{line:?}");
-        assert!(figures["phases"]["tls_ms"]["max"].as_f64().unwrap() > 0.0);
+        let tls_ms = figures["phases"]["tls_ms"]["max"].as_f64();
+        assert!(tls_ms.map_or_else(|| is_unsteady(&figures), |most| most > 0.0), "{figures:#}");
         let bytes = |name: &str| figures[name].as_u64().unwrap();
         assert!(
             bytes("wire_bytes_received") > bytes("bytes_received") && bytes("wire_bytes_sent") > bytes("bytes_sent")
