@@ -190,9 +190,13 @@ fn a_server_that_goes_on_getting_faster_while_it_is_measured_is_marked() {
     let server = Server::start(Answering { takes: Duration::from_millis(100), halves_each, ..SOUND });
     let run = measure(
         &server,
-        "[factor]\nname = \"concurrency\"\nlevels = [2]\n[workload]\nkind = \"request\"\ncontains = \"right\"\n\
-         [extent.quick]\nblocks = 16\nslice_ms = 100\n[[variant]]\nname = \"steady\"\nurl = \"/steady\"\n\
-         [[variant]]\nname = \"service\"\nurl = \"/x\"\nbaseline = \"steady\"\n",
+        // Trials of a scenario do not grow with the time of an answer.
+        "[factor]\nname = \"concurrency\"\nlevels = [2]\n[workload]\nkind = \"scenario\"\n\
+         [extent.quick]\nblocks = 16\nslice_ms = 100\n\
+         [[variant]]\nname = \"steady\"\nurl = \"/\"\nvariables = { page = \"steady\" }\n\
+         [[variant]]\nname = \"service\"\nurl = \"/\"\nvariables = { page = \"x\" }\nbaseline = \"steady\"\n\
+         [[scenario]]\nname = \"asking\"\n[[scenario.step]]\nname = \"ask\"\npath = \"{{page}}\"\n\
+         assert = [{ contains = \"right\" }]\n",
     );
     // However long the warm-up took, and whether it saw it or not.
     let found = doubt(&run, "drift");
