@@ -3,6 +3,7 @@
 # `server s 127.0.0.1:8081 maxconn "${WORKERS}"`. Replace this by what sets the number of workers of your own server. It must
 # end with 0 only when the setting is in effect: here, when the old process is gone.
 set -e
+: "${HAPROXY_PID:?say in which file its process id is}" "${HAPROXY_CFG:?say where its configuration is}"
 old=$(cat "$HAPROXY_PID" 2>/dev/null || true)
 if [ -n "$old" ]; then
   kill "$old" 2>/dev/null || true

@@ -235,7 +235,7 @@ impl<K: Kind> Conductor<'_, K> {
         {
             return Err(halt.clone());
         }
-        // What could not be put back behind the measurements is told, though these stand.
+        // The measurements are valid, but something could not be restored after them.
         let left_behind = self.result.reason.take();
         let ending = match &mut halted {
             Ok(()) if left_behind.is_some() => Ending::LabFailed,

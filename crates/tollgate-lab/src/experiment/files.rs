@@ -45,6 +45,12 @@ impl Files {
         }
     }
 
+    /// The folder in which a command of the experiment runs; that of tollgate itself if the file is named without one.
+    pub(crate) fn folder(&self, below: &Path) -> PathBuf {
+        let folder = self.path("").join(below);
+        if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder }
+    }
+
     pub(crate) fn read(&self, name: &str) -> Result<String, String> {
         match self {
             Files::BuiltIn => {

@@ -39,8 +39,7 @@ pub struct Plan {
     pub slice: Duration,
     /// Maximum planned length of a trial: more than the slice only where slices grow with the users.
     pub slice_most: Duration,
-    /// Whether users of single requests must be answered several times in a trial: in a shorter one they only start and
-    /// end.
+    /// Whether each of several users must be answered often in a trial: in a shorter one they only start and end.
     pub counts_rounds: bool,
     /// Starts of each subject.
     pub starts: u32,

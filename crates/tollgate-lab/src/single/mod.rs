@@ -237,8 +237,8 @@ pub fn quick_recorded(load: &QuickLoad, observer: &dyn Observer, stop: &StopFlag
     Ok(Quick { result: seen.result(started), recorder, started, took })
 }
 
-/// Closed users share the requests, or iterations of a scenario: with more users than requests, some have none, and figures computed from users and
-/// time are wrong.
+/// Closed users share the requests, or the iterations of a scenario. With more users than those, some have none, and
+/// figures computed from users and time are wrong.
 fn check_users(load: &QuickLoad) -> Result<(), RunError> {
     let users = load.concurrency as u64;
     match load.requests_bound() {

@@ -4,7 +4,7 @@ use crate::blocks::{Block, Cell, Section, Table, TableRow};
 use crate::number;
 use crate::words::sentence;
 use crate::words::view::View;
-use tollgate_facts::results::{Percentiles, Played};
+use tollgate_facts::results::{Percentiles, Played, StepFound};
 
 /// Notes for the table.
 const SHARED: &str = "an iteration's time is that of its steps' answers, added up: time to think is left out. A failed step ends its \
@@ -23,13 +23,7 @@ pub fn section(view: &View<'_>) -> Option<Section> {
         let Some(played) = &row.cell.played else { continue };
         let level = sentence::level(&view.run.experiment, row.cell.level);
         let name = Cell::marked(format!("{}, {level}", row.cell.variant), row.marks.clone());
-        let (ended, times) = (failures([("ended", &played.failed)]), &played.iteration_time_ms);
-        let mut push = |cells: Vec<Cell>| table.push(TableRow { tone: row.tone(), ..cells.into() });
-        push(self::row(name, "iteration", played.iterations, ended, times));
-        for step in &played.steps {
-            let failed = failures(step.errors.iter().map(|(class, count)| (class.as_str(), count)));
-            push(self::row(Cell::default(), &step.name, step.requests, failed, &step.response_time_ms));
-        }
+        rows_of(name, played).for_each(|cells| table.push(TableRow { tone: row.tone(), ..cells.into() }));
     }
     Some(Section::main("The steps", vec![Block::Table(table.some()?), Block::Legend(vec![SHARED.to_owned()])]))
 }
@@ -37,19 +31,24 @@ pub fn section(view: &View<'_>) -> Option<Section> {
 /// The iterations and steps of a single load.
 pub fn of_load(played: &Played) -> Table {
     let mut table = Table::new("", HEAD.into_iter().skip(1)).file("steps.csv");
-    let ended = failures([("ended", &played.failed)]);
-    let mut push = |cells: Vec<Cell>| table.push(cells.into_iter().skip(1).collect::<Vec<Cell>>());
-    push(row(Cell::default(), "iteration", played.iterations, ended, &played.iteration_time_ms));
-    for step in &played.steps {
-        let failed = failures(step.errors.iter().map(|(class, count)| (class.as_str(), count)));
-        push(row(Cell::default(), &step.name, step.requests, failed, &step.response_time_ms));
-    }
+    rows_of(Cell::default(), played).for_each(|mut cells| table.push(cells.split_off(1)));
     table
 }
 
 /// The section of a single load.
 pub fn section_of_load(played: &Played) -> Section {
     Section::main("The steps", vec![Block::Table(of_load(played)), Block::Legend(vec![SHARED_OF_LOAD.to_owned()])])
+}
+
+/// The iterations under this name, then each step.
+fn rows_of(name: Cell, played: &Played) -> impl Iterator<Item = Vec<Cell>> {
+    let ended = failures([("ended", &played.failed)]);
+    let whole = row(name, "iteration", played.iterations, ended, &played.iteration_time_ms);
+    let step = |step: &StepFound| {
+        let failed = failures(step.errors.iter().map(|(class, count)| (class.as_str(), count)));
+        row(Cell::default(), &step.name, step.requests, failed, &step.response_time_ms)
+    };
+    std::iter::once(whole).chain(played.steps.iter().map(step))
 }
 
 fn row(name: Cell, step: &str, answers: u64, errors: String, times: &Percentiles) -> Vec<Cell> {

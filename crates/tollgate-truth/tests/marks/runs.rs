@@ -157,8 +157,11 @@ fn per_trial(users: u32) -> String {
 #[test]
 fn users_who_are_answered_a_few_times_in_a_trial_are_marked() {
     let server = Server::start(Answering { takes: Duration::from_millis(100), ..SOUND });
-    // Also where connections last for a block.
-    for text in [per_trial(4), per_trial(4).replace("connections = \"per-trial\"\n", "")] {
+    // Also where connections last for a block, and of users who play a scenario without thinking.
+    let request = per_trial(4).replace("connections = \"per-trial\"\n", "").replace("settle_ms = 1000\n", "");
+    let steps = "[[scenario]]\nname = \"asking\"\n[[scenario.step]]\nname = \"ask\"\npath = \"x\"\n";
+    let scenario = request.replace("\"request\"\ncontains = \"right\"", "\"scenario\"") + steps;
+    for text in [per_trial(4), request, scenario] {
         let run = measure(&server, &text);
         let found = doubt(&run, "few-rounds");
         assert_eq!(found.verdict, Verdict::Marked);
@@ -187,16 +190,12 @@ fn a_server_that_still_gets_faster_after_a_warm_up_is_marked() {
 #[test]
 fn a_server_that_goes_on_getting_faster_while_it_is_measured_is_marked() {
     let halves_each = Some(Duration::from_secs(6));
-    let server = Server::start(Answering { takes: Duration::from_millis(100), halves_each, ..SOUND });
+    let server = Server::start(Answering { takes: Duration::from_millis(20), halves_each, ..SOUND });
     let run = measure(
         &server,
-        // Trials of a scenario do not grow with the time of an answer.
-        "[factor]\nname = \"concurrency\"\nlevels = [2]\n[workload]\nkind = \"scenario\"\n\
-         [extent.quick]\nblocks = 16\nslice_ms = 100\n\
-         [[variant]]\nname = \"steady\"\nurl = \"/\"\nvariables = { page = \"steady\" }\n\
-         [[variant]]\nname = \"service\"\nurl = \"/\"\nvariables = { page = \"x\" }\nbaseline = \"steady\"\n\
-         [[scenario]]\nname = \"asking\"\n[[scenario.step]]\nname = \"ask\"\npath = \"{{page}}\"\n\
-         assert = [{ contains = \"right\" }]\n",
+        "[factor]\nname = \"concurrency\"\nlevels = [2]\n[workload]\nkind = \"request\"\ncontains = \"right\"\n\
+         [extent.quick]\nblocks = 16\nslice_ms = 100\n[[variant]]\nname = \"steady\"\nurl = \"/steady\"\n\
+         [[variant]]\nname = \"service\"\nurl = \"/x\"\nbaseline = \"steady\"\n",
     );
     // However long the warm-up took, and whether it saw it or not.
     let found = doubt(&run, "drift");

@@ -82,12 +82,11 @@ fn a_setting_that_cannot_be_applied_ends_the_run_with_the_commands_words_and_kee
 #[test]
 fn a_setting_that_is_not_restored_is_told_behind_the_figures() {
     let folder = folder(90);
-    let (file, set) = (folder.path().join("workers.toml"), folder.path().join("set.sh"));
+    let file = folder.path().join("workers.toml");
     // It ends the server first.
     let failing = r#"restore = ["sh", "-c", "sh set.sh stop; echo away >&2; exit 5"]"#;
     let text = fs::read_to_string(&file).unwrap().replace(r#"restore = ["sh", "set.sh", "stop"]"#, failing);
     fs::write(&file, text).unwrap();
-    assert!(set.exists());
     let finished = run(folder.path(), "1", "run");
     finished.check(1, "Every figure", "the setting is not restored: ");
     finished.check(1, "", "ended with exit status: 5; its last words: away");

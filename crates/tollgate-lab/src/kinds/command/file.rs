@@ -115,7 +115,6 @@ pub(super) fn read(document: &mut Document<'_>) -> Result<Experiment, Experiment
         None => vec![1],
     };
     let mut experiment = document.experiment(levels)?;
-    let here = document.checker.files.path("");
     let longest = Duration::from_secs(seconds_max.map_or(SECONDS_DEFAULT, |UpTo(seconds)| seconds).into());
     for (variant, (file, way)) in experiment.variants.iter_mut().zip(files.into_iter().zip(&document.ways)) {
         let help = "add `command`, such as `command = [\"gzip\", \"-9\", \"-k\", \"-f\", \"big.log\"]`";
@@ -132,12 +131,10 @@ pub(super) fn read(document: &mut Document<'_>) -> Result<Experiment, Experiment
             let help = "add `link = { to = \"127.0.0.1:5432\", round_trip_us = 200 }`";
             return Err(document.checker.fault(command.span(), "`{host}` and `{port}` stand for nothing here", help));
         }
-        let directory = file.directory.map_or_else(|| here.clone(), |directory| here.join(directory));
         variant.at = Location::Here(command.as_ref().join(" "));
         variant.own = Own::new(Words {
             words: command.into_inner(),
-            // Of a file beside which nothing is named, the folder in which tollgate is run.
-            directory: if directory.as_os_str().is_empty() { PathBuf::from(".") } else { directory },
+            directory: document.checker.files.folder(&file.directory.unwrap_or_default()),
             environment: file.environment,
             status: file.status.map_or(0, |UpTo(status)| status as i32),
             longest,

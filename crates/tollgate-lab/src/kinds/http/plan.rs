@@ -27,11 +27,16 @@ pub(crate) fn plan(experiment: &Experiment, options: &PlanOptions) -> Result<Pla
         settle(&mut plan, experiment);
     }
     if experiment.heading.unit_of_work == REQUEST {
-        plan.slice_most = plan.slice.max(plan.extent.slice_most());
-        plan.counts_rounds = true;
+        answer_often(&mut plan);
     }
     estimate(&mut plan, experiment);
     Ok(plan)
+}
+
+/// Lets slices grow until each of several users is answered often; where that is not enough, it is marked.
+pub(crate) fn answer_often(plan: &mut Plan) {
+    plan.slice_most = plan.slice.max(plan.extent.slice_most());
+    plan.counts_rounds = true;
 }
 
 /// Sets the time during which users load before each trial.

@@ -110,7 +110,12 @@ fn thought(experiment: &Experiment, plan: &Plan) -> Duration {
 fn loaded(experiment: &Experiment, options: &PlanOptions) -> Result<Plan, String> {
     let stages = experiment.own().and_then(|shape: &LoadShape| shape.stages.as_ref());
     if experiment.variants.iter().all(|variant| LoadShape::of(experiment, variant).is_none()) {
-        return http::plan::plan(experiment, options);
+        let mut plan = http::plan::plan(experiment, options)?;
+        // Users who think are where they were at the end of the trial before.
+        if !experiment.variants.iter().filter_map(Variant::own).any(Played::thinks) {
+            http::plan::answer_often(&mut plan);
+        }
+        return Ok(plan);
     }
     let mut defaults = options.extent.defaults();
     defaults.slice_ms *= RATE_SLICES;

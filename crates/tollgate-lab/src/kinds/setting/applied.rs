@@ -1,4 +1,4 @@
-//! The setting of the user's servers: its command runs before each level, and whoever listens then is watched.
+//! Applies a setting to the user's servers: runs its command before each level, then watches the processes that listen.
 //!
 //! It does not know what the setting is.
 
@@ -70,8 +70,8 @@ impl<const WALKS: bool> Way for Applied<WALKS> {
         Ok(())
     }
 
-    /// The named processes, with whoever listens now in the place of those that are gone; else all that listen now: the
-    /// command may have restarted the server.
+    /// The named processes that are alive. If none is named, or one is gone, those that listen now are added: the command
+    /// may have restarted the server.
     fn processes(&self, site: &Site) -> Vec<u32> {
         let Origin::There(target) = &site.place else { return Vec::new() };
         let is_there = |known: &u32| process::stat(*known).is_some_and(|stat| !stat.is_ended());

@@ -2,7 +2,7 @@
 //!
 //! It does not run the command (see [`super::applied`]).
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
@@ -118,12 +118,10 @@ fn read(
             return Err(checker.unsaid(way, "where the user's server is that gets the setting", help));
         }
     }
-    let directory = checker.files.path("");
     experiment.own = Own::new(Apply {
         words: command.into_inner(),
         restore: restore.map(At::into_inner),
-        // Of a file beside which nothing is named, the folder in which tollgate is run.
-        directory: if directory.as_os_str().is_empty() { PathBuf::from(".") } else { directory },
+        directory: checker.files.folder(Path::new("")),
         within: seconds_max.map_or(Duration::from_secs(SECONDS_DEFAULT.into()), UpTo::seconds),
     });
     Ok(experiment)

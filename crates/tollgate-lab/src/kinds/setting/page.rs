@@ -1,5 +1,4 @@
-//! Page of a run over settings of the user's servers: how throughput changes with the setting, and the setting from
-//! which it does not rise.
+//! Page of a run over settings of the user's servers: how throughput changes with the setting.
 
 use tollgate_facts::results::{Cell, RunResult};
 use tollgate_page::blocks::{Depth, Page};
@@ -16,7 +15,7 @@ pub(super) const FACTOR: &str = "setting";
 
 /// The difference of its method.
 const METHOD: &str = "Before each level a command applied the setting, the lowest first, and every server was warmed up \
-    anew. So what changed on the machine meanwhile lies between the settings, and only variants of one setting are compared by tolls.";
+    anew. Other changes on the machine may affect some settings more than others, so tolls compare only variants at the same setting.";
 
 /// The page, of a result whose factor is a setting.
 pub(super) fn page(view: &View<'_>) -> Option<Page> {
