@@ -4,7 +4,8 @@
 Each truth is a row: what is so, what the lab may report of it, what it reported in how many runs. Give it a quiet machine for
 three hours, half of them for users who think, or measure part by part (`--only`, then `--keep`). With `--keep` a row that is
 measured anew says how often it failed before in this report, each part is told with when and how it was measured, and what
-stands below the rows stays. Exit code 1 if a row does not hold, 2 if a test ended before its rows were told. wrk is taken if it is there.
+stands below the rows stays. Everything is drawn anew each time (`--seed` draws as another report did). Exit code 1 if a row does not
+hold, 2 if a test ended before its rows were told. wrk is taken if it is there.
 
     python3 bench/truth/report.py [--runs 100] [--only WORD]... [--keep] [--out docs/reports/DATE-truth.md]
 """
@@ -132,6 +133,7 @@ def main():
     parser.add_argument("--runs", type=int, default=100, help="comparisons of each kind (100)")
     parser.add_argument("--only", action="append", help="tests whose names contain this word; may be said again")
     parser.add_argument("--keep", action="store_true", help="keep the rows of the report that is there, but for those told anew")
+    parser.add_argument("--seed", type=int, help="the first seed of all that is drawn (one by the clock)")
     today = datetime.datetime.now(datetime.timezone.utc).date().isoformat()
     parser.add_argument("--out", default=str(ROOT / "docs" / "reports" / f"{today}-truth.md"))
     arguments = parser.parse_args()
@@ -142,7 +144,9 @@ def main():
     # Several words are alternatives to the test runner.
     names = [f"truths::{word}" for word in arguments.only or [""]]
     tests = [*run, "--", "--ignored", "--nocapture", "--test-threads", "1", *names]
-    environment = {**os.environ, "TOLLGATE_TRUTH_RUNS": str(arguments.runs)}
+    # Far enough apart that no two reports share a draw, and small enough for a class's number.
+    seed = arguments.seed or int(time.time() / 60) % 100_000 * 10_000 + 1
+    environment = {**os.environ, "TOLLGATE_TRUTH_RUNS": str(arguments.runs), "TOLLGATE_TRUTH_SEED": str(seed)}
     began = datetime.datetime.now()
     rows, skipped = [], []
     with cores_awake() as told_of_cores, subprocess.Popen(tests, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True) as testing:
@@ -170,7 +174,7 @@ def main():
     took = (datetime.datetime.now() - began).total_seconds()
     words = "".join(f" --only {word}" for word in arguments.only or [])
     parts.append(
-        f"- `bench/truth/report.py --runs {arguments.runs}{words}`: {len(told_anew)} rows in {took / 60:.0f} minutes until "
+        f"- `bench/truth/report.py --runs {arguments.runs}{words} --seed {seed}`: {len(told_anew)} rows in {took / 60:.0f} minutes until "
         f"{datetime.datetime.now(datetime.timezone.utc):%H:%M} UTC; load {load_before:.1f} when it began; {told_of_cores[0]}"
     )
     text += "".join(f"{part}\n" for part in parts)

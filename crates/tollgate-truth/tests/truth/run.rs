@@ -17,7 +17,16 @@ use tollgate_lab::run::{Ending, Observer, Progress, RunOptions, RunOutcome, Stop
 use crate::server::{TruthServer, truth_server};
 
 /// Runs so far: draws in one of them are independent of those in the others.
-static RUNS: AtomicU64 = AtomicU64::new(1);
+static RUNS: AtomicU64 = AtomicU64::new(0);
+
+/// The first seed of this process: 1, unless `TOLLGATE_TRUTH_SEED` says another. Measured twice with the same seeds, a
+/// row is off by the same chance twice.
+pub(crate) fn first_seed() -> u64 {
+    match std::env::var("TOLLGATE_TRUTH_SEED") {
+        Err(_) => 1,
+        Ok(text) => text.parse().unwrap_or_else(|_| panic!("TOLLGATE_TRUTH_SEED is no number: {text}")),
+    }
+}
 
 /// Requests of a pass: the list, and every entity.
 pub(crate) const PASS_REQUESTS: u64 = 21;
@@ -56,7 +65,7 @@ pub(crate) fn measure(
         subject_pids: experiment.variants.iter().map(|variant| (variant.name.clone(), server.pid())).collect(),
         plan: PlanOptions { extent: Extent::Quick, blocks: Some(rounds), ..PlanOptions::default() },
         out: Some(folder.path().join("run")),
-        seed: Some(RUNS.fetch_add(1, Ordering::Relaxed)),
+        seed: Some(first_seed() + RUNS.fetch_add(1, Ordering::Relaxed)),
         version: "test".to_owned(),
         // Never started: every subject is a URL.
         ..RunOptions::of(experiment, "nothing".into())

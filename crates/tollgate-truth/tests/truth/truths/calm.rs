@@ -8,6 +8,8 @@ use tollgate_lab::cores::Cores;
 use tollgate_lab::judge::bounds::STEAL_SHARE_MAX;
 use tollgate_lab::probe::system::Ticks;
 
+use crate::run::first_seed;
+
 /// Longest time of repeated measurements of a test. Disturbed ones after that count, and their rows say so.
 const PATIENCE: Duration = Duration::from_mins(4);
 
@@ -17,8 +19,8 @@ pub(super) struct Calm {
     /// The unit of measurement.
     pub(super) unit: &'static str,
     cores: Vec<usize>,
-    /// Number of measurements, the disturbed included.
-    measured: usize,
+    /// Number of the next measurement, the disturbed counted: it is a seed, too.
+    next: usize,
     /// Number of measurements that were repeated, and of those that count although they were disturbed: for the rows
     /// that are reported next.
     again: u32,
@@ -30,7 +32,8 @@ pub(super) struct Calm {
 impl Default for Calm {
     fn default() -> Calm {
         let cores = Cores::divide().all;
-        Calm { unit: "slices", cores, measured: 0, again: 0, kept: 0, is_told: false, lost: Duration::ZERO }
+        let next = first_seed() as usize;
+        Calm { unit: "slices", cores, next, again: 0, kept: 0, is_told: false, lost: Duration::ZERO }
     }
 }
 
@@ -43,8 +46,8 @@ impl Calm {
         }
         loop {
             let (begun, ticks) = (Instant::now(), Ticks::now(&self.cores));
-            self.measured += 1;
-            let found = slice(self.measured);
+            let found = slice(self.next);
+            self.next += 1;
             let is_calm = Ticks::now(&self.cores).since(ticks).steal_share() <= STEAL_SHARE_MAX;
             if is_calm || self.lost > PATIENCE {
                 self.kept += u32::from(!is_calm);

@@ -2,7 +2,8 @@
 //! which `bench/truth/report.py` makes a report of. None is run by a plain `cargo test`.
 //!
 //! `TOLLGATE_TRUTH_RUNS` says how many comparisons are made of each kind: 100, with which all of it takes three
-//! hours on a calm host. The table speaks of 400; its bounds are those of chance for as many as are made.
+//! hours on a calm host. The table speaks of 400; its bounds are those of chance for as many as are made. Another
+//! `TOLLGATE_TRUTH_SEED` draws everything anew.
 
 mod burdens;
 mod calm;
