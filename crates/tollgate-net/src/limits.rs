@@ -93,6 +93,9 @@ limits! {
     /// Connections beyond those that wait, unread, until one of them ends, for at most [`Limits::header_timeout`]; shared
     /// evenly by the cores. While any waits, and while the last place is taken, answers close their connections.
     connections_waiting_max: usize = 0, Some(503), "connections-full";
+    /// Connections of one client open or waiting at once, on all cores together; a client is an address, of IPv6 a network
+    /// of 64 bits.
+    connections_per_client_max: usize = 10_000, Some(429), "client-connections-full";
     /// Time that a client may take none of an answer before it is given up.
     write_stall_timeout: Duration = Duration::from_secs(30), None, "write-stall";
     /// Bytes of all chunk extensions of a body.

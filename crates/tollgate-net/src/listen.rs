@@ -3,12 +3,27 @@
 //! Accepting and serving are in [`http1::server`](crate::http1::server).
 
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
 
 use socket2::{Domain, Protocol, Socket, Type};
 
 /// Connections that may wait to be accepted; the kernel caps it at `net.core.somaxconn`.
 pub const BACKLOG_DEFAULT: u32 = 4096;
+
+/// Bits of an IPv6 address that name one client: whoever has one address of such a network has them all.
+pub const CLIENT_BITS: u32 = 64;
+
+/// The client at an address, as far as it is counted: the address, of IPv6 its network with [`CLIENT_BITS`].
+#[must_use]
+pub fn client_at(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(address) => {
+            let host_bits = u128::BITS - CLIENT_BITS;
+            Ipv6Addr::from_bits(address.to_bits() >> host_bits << host_bits).into()
+        }
+        address @ IpAddr::V4(_) => address,
+    }
+}
 
 /// The address to listen on, and the options.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -102,6 +102,8 @@ faults! {
     ClosedInBody: "closed-in-body", 400, "the connection ended within a body";
     /// More connections than the limit.
     ConnectionsFull: "connections-full", 503, "too many connections are open";
+    /// More connections of one client than the limit.
+    ClientConnectionsFull: "client-connections-full", 429, "too many connections of this client are open";
     /// Unfinished requests occupy more memory than the limit.
     MemoryFull: "memory-full", 503, "too many unfinished requests are held";
     /// A request without TLS where TLS is spoken.

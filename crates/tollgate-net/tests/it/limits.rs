@@ -23,6 +23,7 @@ const TESTED: &[(&str, fn())] = &[
     ("requests_per_connection_max", requests_per_connection),
     ("connections_max", connections),
     ("connections_waiting_max", connections_waiting),
+    ("connections_per_client_max", connections_per_client),
     ("write_stall_timeout", server::a_client_that_takes_nothing_is_given_up_and_its_memory_is_bounded),
     ("chunk_extension_bytes_max", chunk_extension_bytes),
     ("trailer_bytes_max", trailer_bytes),
@@ -267,6 +268,22 @@ fn connections_waiting() {
     server.wait_until(|counters| counters.connections_closed(CloseCause::MadeRoom) == 2);
     server.wait_until(|counters| counters.connections_open() == 1);
     assert!(!first.ask("/").head.contains("Connection"), "there is a place again");
+}
+
+#[test]
+fn connections_per_client() {
+    let limits = Limits { connections_per_client_max: 2, ..Limits::default() };
+    let server = Running::start(limits);
+    let mut held = [server.connect(), server.connect()];
+    held.iter_mut().for_each(|client| assert_eq!(client.ask("/").status, 200));
+    let mut third = server.connect();
+    third.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+    assert_eq!((third.answer().status, server.counters.faults(Fault::ClientConnectionsFull)), (429, 1));
+    third.end();
+    held.iter_mut().for_each(|client| assert_eq!(client.ask("/").status, 200, "those that are there stay"));
+    drop(held);
+    server.wait_until(|counters| counters.connections_open() == 0);
+    assert_eq!(server.connect().ask("/").status, 200);
 }
 
 #[test]

@@ -80,9 +80,9 @@ pub(super) async fn run<S: Service>(mut link: Link, service: Rc<S>) {
 }
 
 /// Answers a connection that there is no place for.
-pub(super) async fn turn_away<S: Service>(mut link: Link, service: Rc<S>) {
+pub(super) async fn turn_away<S: Service>(mut link: Link, service: Rc<S>, fault: Fault) {
     let core = link.core.clone();
-    refuse(&mut link, core.take_buffers(), &*service, Fault::ConnectionsFull).await;
+    refuse(&mut link, core.take_buffers(), &*service, fault).await;
     core.counters().closed(CloseCause::Fault);
 }
 

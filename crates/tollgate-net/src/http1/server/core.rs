@@ -36,6 +36,8 @@ pub(super) struct Core {
     wave: Wave,
     /// Waker of the task that waits for the last connection to go.
     emptied: Cell<Option<Waker>>,
+    /// Connections that are only told that there is no place for them.
+    turned_away: Cell<usize>,
     /// Connections that wait to be let in.
     waiting: Cell<usize>,
     /// Notifies the task that admits them when a place may be free.
@@ -63,6 +65,7 @@ impl Core {
             watches: RefCell::default(),
             wave: Wave::default(),
             emptied: Cell::default(),
+            turned_away: Cell::default(),
             waiting: Cell::default(),
             freed: Notify::new(),
             counters,
@@ -171,6 +174,23 @@ impl Core {
         self.watches.borrow().len()
     }
 
+    /// Connections that are served.
+    pub(super) fn served(&self) -> usize {
+        self.connections() - self.turned_away.get()
+    }
+
+    /// Counts a connection that is turned away; `false` if `max` of them are.
+    pub(super) fn turns_away(&self, max: usize) -> bool {
+        let count = self.turned_away.get();
+        self.turned_away.set(if count < max { count + 1 } else { count });
+        count < max
+    }
+
+    /// One that was turned away is gone.
+    pub(super) fn turned_away(&self) {
+        self.turned_away.set(self.turned_away.get() - 1);
+    }
+
     /// Sets the number of connections that wait to be let in.
     pub(super) fn set_waiting(&self, count: usize) {
         self.counters().waits(self.waiting.replace(count), count);
@@ -180,7 +200,7 @@ impl Core {
     /// place is taken. If that were kept, and its client silent, nobody else would ever come in.
     pub(super) fn is_crowded(&self) -> bool {
         self.limits.connections_waiting_max > 0
-            && (self.waiting.get() > 0 || self.connections() >= self.limits.connections_max)
+            && (self.waiting.get() > 0 || self.served() >= self.limits.connections_max)
     }
 
     /// Waits until a place may be free that somebody waits for.

@@ -14,6 +14,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use super::super::error::Fault;
 use super::core::{Core, Watch};
 use super::counters::ConnectionState;
+use super::guests::Guest;
 use super::held::Held;
 use crate::stream::{Stream, Transport};
 use crate::tls::PeerCertificate;
@@ -32,6 +33,8 @@ pub(super) struct Link {
     held: Held,
     received_counted: u64,
     sent_counted: u64,
+    /// Its place among the connections of its client.
+    _guest: Option<Guest>,
 }
 
 /// The reason why a write did not succeed.
@@ -44,7 +47,7 @@ pub(super) enum WriteError {
 }
 
 impl Link {
-    pub(super) fn new(core: Rc<Core>, stream: Stream, peer: SocketAddr) -> Link {
+    pub(super) fn new(core: Rc<Core>, stream: Stream, peer: SocketAddr, guest: Option<Guest>) -> Link {
         let watch = core.enter();
         let first_head_by = core.now() + core.limits.header_timeout;
         let held = Held::nothing(&core);
@@ -53,7 +56,18 @@ impl Link {
             Stream::Plain(_) | Stream::TlsClient(_) => ConnectionState::Idle,
         };
         core.counters().begins(state);
-        Link { core, peer, stream, watch, first_head_by, state, held, received_counted: 0, sent_counted: 0 }
+        Link {
+            core,
+            peer,
+            stream,
+            watch,
+            first_head_by,
+            state,
+            held,
+            received_counted: 0,
+            sent_counted: 0,
+            _guest: guest,
+        }
     }
 
     /// Updates the gauges with the new activity of the connection.

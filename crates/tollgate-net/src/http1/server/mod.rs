@@ -8,6 +8,7 @@ mod core;
 mod counters;
 mod door;
 mod exchange;
+mod guests;
 mod handshake;
 mod held;
 mod link;
@@ -22,7 +23,7 @@ pub use shutdown::Shutdown;
 
 use std::fmt::Display;
 use std::io;
-use std::net::{SocketAddr, TcpListener};
+use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
@@ -31,6 +32,7 @@ use tokio::runtime::{Builder, LocalOptions};
 
 use self::core::{Core, TICK};
 use self::door::Door;
+use self::guests::{Exempt, Guests};
 use super::error::Fault;
 use super::head::RequestHead;
 use crate::clock::Clock;
@@ -53,7 +55,7 @@ pub trait Service: 'static {
     fn refusal(&self, fault: Fault, request: Option<&RequestHead>, response: &mut Response) {
         let _ = request;
         response.header("Content-Type", "text/plain; charset=utf-8");
-        if matches!(fault, Fault::ConnectionsFull | Fault::MemoryFull) {
+        if matches!(fault, Fault::ConnectionsFull | Fault::ClientConnectionsFull | Fault::MemoryFull) {
             response.header("Retry-After", "1");
         }
         response.body.extend_from_slice(fault.to_string().as_bytes());
@@ -63,6 +65,11 @@ pub trait Service: 'static {
     /// Hears a few times a second what time it is: for what a service has to clean up.
     fn tick(&self, now: Instant) {
         let _ = now;
+    }
+
+    /// Hears of a connection that was refused because its client has as many as it may have.
+    fn client_refused(&self, peer: SocketAddr) {
+        let _ = peer;
     }
 
     /// Hears of a TLS handshake that failed, for a log: `detail` is more than the cause says, where there is more. A
@@ -79,6 +86,7 @@ pub struct Server {
     address: SocketAddr,
     blocking_threads_max: usize,
     acceptor: Option<Acceptor>,
+    exempt: Exempt,
 }
 
 /// Threads that each of a server's threads may start for blocking work, by default.
@@ -92,7 +100,13 @@ impl Server {
     pub fn bind(options: &ListenOptions) -> io::Result<Server> {
         let listeners = listen(options)?;
         let address = listeners[0].local_addr()?;
-        Ok(Server { listeners, address, blocking_threads_max: BLOCKING_THREADS_MAX, acceptor: None })
+        Ok(Server {
+            listeners,
+            address,
+            blocking_threads_max: BLOCKING_THREADS_MAX,
+            acceptor: None,
+            exempt: Exempt::default(),
+        })
     }
 
     /// Bounds the threads that each of the server's threads may start for work that blocks; more work than that waits.
@@ -107,6 +121,13 @@ impl Server {
     #[must_use]
     pub fn with_tls(mut self, acceptor: Acceptor) -> Server {
         self.acceptor = Some(acceptor);
+        self
+    }
+
+    /// Serves any number of connections from the addresses that `is_exempt` tells.
+    #[must_use]
+    pub fn with_exempt_clients(mut self, is_exempt: impl Fn(IpAddr) -> bool + Send + Sync + 'static) -> Server {
+        self.exempt = Exempt::new(is_exempt);
         self
     }
 
@@ -142,7 +163,7 @@ impl Server {
         assert!(counters.cores() >= self.listeners.len(), "there are counters for each thread");
         let limits = limits.within_ceilings();
         let blocking_threads_max = self.blocking_threads_max;
-        let acceptor = self.acceptor.as_ref();
+        let (acceptor, exempt, guests) = (self.acceptor.as_ref(), &self.exempt, &Arc::new(Guests::default()));
         let threads = self.listeners.len();
         let of_each = Limits {
             connections_max: limits.connections_max.div_ceil(threads).max(1),
@@ -165,7 +186,8 @@ impl Server {
                             .build_local(LocalOptions::default())?;
                         runtime.block_on(async {
                             let core = Rc::new(Core::new(index, limits, clock.clone(), counters));
-                            let door = Door::new(core, Rc::new(make_service(index)), acceptor.cloned());
+                            let guests = (Arc::clone(guests), exempt.clone());
+                            let door = Door::new(core, Rc::new(make_service(index)), acceptor.cloned(), guests);
                             serve_core(listener, &door, &clock, shutdown).await
                         })
                     },
