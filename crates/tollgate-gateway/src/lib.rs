@@ -6,6 +6,7 @@ pub mod auth;
 mod base;
 mod built_in;
 pub mod cache;
+mod clients;
 pub mod config;
 mod error;
 mod front;

@@ -1,10 +1,11 @@
 //! Authentication, once for each request: by a name and a password, or by the connection's certificate. Credentials
 //! that were verified a moment ago are cached in the loop; all others are verified outside it, a bounded number at
-//! once.
+//! once, and an address with many wrong ones has to wait.
 //!
 //! It does not decide on permissions, and does not write challenges in the words of a protocol.
 
 use std::cell::RefCell;
+use std::net::IpAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -19,8 +20,11 @@ use super::basic::{self, Credentials};
 use super::caller::Caller;
 use super::certificate::{self, CertificateUser, Owners};
 use super::current::CurrentUsers;
+use super::guesses::{Guesses, Patience};
+use super::hashing::Hashing;
 use super::users::{Users, UsersError, Verdict};
 use super::verified::{Digest, Kept, Verified};
+use crate::base::client::Client;
 use crate::base::log::Log;
 use crate::config;
 use crate::error::Fault;
@@ -59,7 +63,9 @@ struct Basic {
     kept_for: Duration,
     known_to_all: Mutex<Verified>,
     /// Limits how many hash at once; the others wait in a bounded queue.
-    hashing: Dispatcher<()>,
+    turns: Dispatcher<()>,
+    hashing: Hashing,
+    patience: Patience,
 }
 
 /// State of one loop, used without locks.
@@ -85,6 +91,8 @@ struct Tally {
     /// Counters of each loop.
     counted: Mutex<Vec<Arc<Counted>>>,
     outcomes: Outcomes,
+    /// Wrong passwords of late: a new configuration does not forget them.
+    guesses: Mutex<Guesses>,
 }
 
 /// Attempts by outcome, except those that a loop counts by itself.
@@ -96,6 +104,8 @@ struct Outcomes {
     verified: AtomicU64,
     shared: AtomicU64,
     refused: AtomicU64,
+    repeated: AtomicU64,
+    delayed: AtomicU64,
     malformed: AtomicU64,
     overloaded: AtomicU64,
 }
@@ -165,7 +175,12 @@ impl Authentication {
             key: hmac::Key::generate(hmac::HMAC_SHA256, &SystemRandom::new()).expect("the system gives random bytes"),
             kept_for: Duration::from_secs(config.cached_seconds.into()),
             known_to_all: Mutex::new(Verified::new(KNOWN_TO_ALL_MAX)),
-            hashing: Dispatcher::new(hashes, config.hashes_waiting_max as usize, WAIT_MAX),
+            turns: Dispatcher::new(hashes, config.hashes_waiting_max as usize, WAIT_MAX),
+            hashing: Hashing::start(config.hashes_at_once),
+            patience: Patience {
+                free: config.wrong_passwords_free,
+                wait_max: Duration::from_secs(config.wrong_password_seconds_max.into()),
+            },
         });
         Authentication { users, basic, certificates: config.certificate_users.clone(), tally, clock, log }
     }
@@ -194,11 +209,16 @@ impl Authentication {
         self.basic.is_some() || !self.certificates.is_empty()
     }
 
-    /// Identifies the caller. A name and a password count before a certificate.
+    /// Identifies the caller at `address`. A name and a password count before a certificate.
     ///
     /// # Errors
-    /// 401 for unknown credentials, 503 where too many are being verified.
-    pub(crate) async fn caller(&self, local: &Local, exchange: &Exchange<'_>) -> Result<Caller, Fault> {
+    /// 401 for unknown credentials, 429 after many wrong ones, 503 where too many are being verified.
+    pub(crate) async fn caller(
+        &self,
+        local: &Local,
+        exchange: &Exchange<'_>,
+        address: IpAddr,
+    ) -> Result<Caller, Fault> {
         if self.is_on() && exchange.request().nth_value("authorization", 1).is_some() {
             // Another server may take the other one.
             self.tally.outcomes.malformed.fetch_add(1, Ordering::Relaxed);
@@ -214,7 +234,7 @@ impl Authentication {
                 return Ok(Caller::known(kept.user));
             }
             // Once in a while: a connection is to be no larger for it.
-            return Box::pin(self.verify(basic, local, (text, digest), exchange)).await;
+            return Box::pin(self.verify(basic, local, (text, digest), exchange, address)).await;
         }
         match exchange.peer_certificate() {
             Some(certificate) if !self.certificates.is_empty() => {
@@ -229,16 +249,19 @@ impl Authentication {
     }
 
     /// Number of attempts by outcome.
-    pub(crate) fn outcomes(&self) -> [(&'static str, u64); 6] {
+    pub(crate) fn outcomes(&self) -> [(&'static str, u64); 8] {
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let counted = lock(&self.tally.counted);
         let by_loops = |of: fn(&Counted) -> &AtomicU64| counted.iter().map(|counted| count(of(counted))).sum::<u64>();
-        let Outcomes { known, certified, verified, shared, refused, malformed, overloaded } = &self.tally.outcomes;
+        let Outcomes { known, certified, verified, shared, refused, repeated, delayed, malformed, overloaded } =
+            &self.tally.outcomes;
         [
             ("known", by_loops(|counted| &counted.known) + count(known) + count(shared)),
             ("certificate", by_loops(|counted| &counted.certified) + count(certified)),
             ("verified", count(verified)),
             ("refused", count(refused)),
+            ("repeated", count(repeated)),
+            ("delayed", count(delayed)),
             ("malformed", count(malformed)),
             ("overloaded", count(overloaded)),
         ]
@@ -246,13 +269,13 @@ impl Authentication {
 
     /// Occupancy of password hashing; `None` where there is none.
     pub(crate) fn hashing(&self) -> Option<Occupancy> {
-        self.basic.as_ref().map(|basic| basic.hashing.occupancy())
+        self.basic.as_ref().map(|basic| basic.turns.occupancy())
     }
 
     /// Turns for hashing a password.
     #[cfg(test)]
     pub(crate) fn turns(&self) -> Dispatcher<()> {
-        self.basic.as_ref().unwrap().hashing.clone()
+        self.basic.as_ref().unwrap().turns.clone()
     }
 
     async fn verify(
@@ -261,7 +284,9 @@ impl Authentication {
         local: &Local,
         (text, digest): (&str, Digest),
         exchange: &Exchange<'_>,
+        address: IpAddr,
     ) -> Result<Caller, Fault> {
+        let client = Client::at(address);
         if let Some(caller) = self.known_to_all(basic, local, &digest) {
             return Ok(caller);
         }
@@ -271,7 +296,8 @@ impl Authentication {
             let message = "expected a name and a password in base64, with a colon between them";
             return Err(Fault::unauthenticated(Arc::clone(&basic.challenge), message));
         };
-        let turn = basic.hashing.acquire(&Task::of(exchange.request())).await.map_err(|refused| {
+        self.check_guesses(basic, &client, &digest)?;
+        let turn = basic.turns.acquire(&Task::of(&client, exchange.request())).await.map_err(|refused| {
             outcomes.overloaded.fetch_add(1, Ordering::Relaxed);
             Fault::overloaded(match refused {
                 Refused::QueueFull { queue_max } => {
@@ -280,17 +306,19 @@ impl Authentication {
                 Refused::WaitedTooLong { .. } => "the password waited too long to be verified".to_owned(),
             })
         })?;
-        // Another request with the same credentials may have been first.
+        // Another request with the same credentials may have been first, and others of this address may have been wrong.
         if let Some(caller) = self.known_to_all(basic, local, &digest) {
             return Ok(caller);
         }
+        self.check_guesses(basic, &client, &digest)?;
         let (users, edition) = self.users.users();
         let shown: String = name.chars().take(LOGGED_CHARACTERS_MAX).collect();
-        let job = tokio::task::spawn_blocking(move || {
+        let job = move || {
             // The turn goes along: a client that goes away meanwhile makes no room for another hash.
             (users.verify(&name, password.as_bytes()), turn)
-        });
-        let (verdict, turn) = job.await.map_err(|panic| Fault::internal(format!("verifying ended badly: {panic}")))?;
+        };
+        let ended = basic.hashing.run(job).await;
+        let (verdict, turn) = ended.ok_or_else(|| Fault::internal("verifying a password panicked"))?;
         match verdict {
             Verdict::Verified(user) => {
                 outcomes.verified.fetch_add(1, Ordering::Relaxed);
@@ -303,12 +331,31 @@ impl Authentication {
             }
             Verdict::Refused => {
                 outcomes.refused.fetch_add(1, Ordering::Relaxed);
-                let from = exchange.peer().ip();
-                self.log.line(format_args!("401 for {shown:?} from {from}: no user has such a name and password"));
-                let message = "there is no user of this name and password";
-                Err(Fault::unauthenticated(Arc::clone(&basic.challenge), message))
+                lock(&self.tally.guesses).add(&client, digest, self.clock.now(), edition);
+                // Only now: whoever waits with the same credentials finds them refused.
+                drop(turn);
+                self.log.line(format_args!("401 for {shown:?} from {address}: no user has such a name and password"));
+                Err(basic.refusal())
             }
         }
+    }
+
+    /// Refuses credentials that were wrong a moment ago, and others of an address with many wrong ones. Those that were
+    /// right before need not wait.
+    fn check_guesses(&self, basic: &Basic, client: &Client, digest: &Digest) -> Result<(), Fault> {
+        let (now, edition) = (self.clock.now(), self.users.edition());
+        let guesses = lock(&self.tally.guesses);
+        if guesses.is_refused(digest, now, edition) {
+            self.tally.outcomes.repeated.fetch_add(1, Ordering::Relaxed);
+            return Err(basic.refusal());
+        }
+        let wait = guesses.wait(client, now, basic.patience);
+        drop(guesses);
+        if wait.is_zero() || lock(&basic.known_to_all).were_right(digest, edition) {
+            return Ok(());
+        }
+        self.tally.outcomes.delayed.fetch_add(1, Ordering::Relaxed);
+        Err(Fault::too_many(wait, "too many wrong passwords came from this address"))
     }
 
     /// Owner of these credentials, if another loop, or another request while this one waited, verified them.
@@ -342,6 +389,10 @@ impl Basic {
         let mut digest = Digest::default();
         digest.copy_from_slice(hmac::sign(&self.key, text.as_bytes()).as_ref());
         digest
+    }
+
+    fn refusal(&self) -> Fault {
+        Fault::unauthenticated(Arc::clone(&self.challenge), "there is no user of this name and password")
     }
 }
 

@@ -31,6 +31,10 @@ pub struct Authentication {
     pub hashes_at_once: u32,
     /// Requests waiting for one; the next is answered 503.
     pub hashes_waiting_max: u32,
+    /// Wrong passwords of one address before the next one has to wait.
+    pub wrong_passwords_free: u32,
+    /// Longest wait for it.
+    pub wrong_password_seconds_max: u32,
     /// Rules that map certificates to users, in their order.
     pub certificate_users: Vec<CertificateUser>,
     /// The access rules in their order.
@@ -83,6 +87,15 @@ pub(crate) struct AuthenticationTable {
     #[serde(deserialize_with = "within::<0, HASHES_WAITING_MAX, u32, _>")]
     #[schemars(range(min = 0, max = HASHES_WAITING_MAX))]
     hashes_waiting_max: u32,
+    /// Wrong passwords of one address before the next one has to wait: for 1 s, then 2 s, 4 s and so on, answered 429
+    /// until then. One is forgotten each minute. Passwords that were right before do not wait.
+    #[serde(deserialize_with = "within::<1, WRONG_PASSWORDS_MAX, u32, _>")]
+    #[schemars(range(min = 1, max = WRONG_PASSWORDS_MAX))]
+    wrong_passwords_free: u32,
+    /// Longest such wait; 0: none ever waits.
+    #[serde(deserialize_with = "within::<0, WRONG_PASSWORD_SECONDS_MAX, u32, _>")]
+    #[schemars(range(min = 0, max = WRONG_PASSWORD_SECONDS_MAX))]
+    wrong_password_seconds_max: u32,
     /// Allowed callers where no rule applies: as `allow` of a rule. Absent: `authenticated` where there are users, else
     /// `anyone`.
     #[schemars(with = "Option<Vec<String>>")]
@@ -146,6 +159,8 @@ const REALM_CHARACTERS_MAX: usize = 128;
 const CACHED_SECONDS_MAX: i64 = 3_600;
 const HASHES_AT_ONCE_MAX: i64 = 64;
 const HASHES_WAITING_MAX: i64 = 10_000;
+const WRONG_PASSWORDS_MAX: i64 = 10_000;
+const WRONG_PASSWORD_SECONDS_MAX: i64 = 3_600;
 const RULES_MAX: usize = 1_000;
 const CERTIFICATE_USERS_MAX: usize = 10_000;
 
@@ -168,8 +183,17 @@ pub(crate) fn meaning(tables: Tables, text: &str, file_name: &str) -> Result<Aut
         let wrong = "there is nobody to be authenticated: expected [users] with `file`";
         return Err((table.span(), wrong.to_owned()));
     }
-    let AuthenticationTable { realm, basic, plain_basic, cached_seconds, hashes_at_once, hashes_waiting_max, default } =
-        table.map(Spanned::into_inner).unwrap_or_default();
+    let AuthenticationTable {
+        realm,
+        basic,
+        plain_basic,
+        cached_seconds,
+        hashes_at_once,
+        hashes_waiting_max,
+        wrong_passwords_free,
+        wrong_password_seconds_max,
+        default,
+    } = table.map(Spanned::into_inner).unwrap_or_default();
     let plain = |character: char| character.is_ascii_graphic() || character == ' ';
     if realm.as_ref().len() > REALM_CHARACTERS_MAX || !realm.as_ref().chars().all(plain) {
         let wrong = format!("expected at most {REALM_CHARACTERS_MAX} visible characters of ASCII");
@@ -198,6 +222,8 @@ pub(crate) fn meaning(tables: Tables, text: &str, file_name: &str) -> Result<Aut
         cached_seconds,
         hashes_at_once,
         hashes_waiting_max,
+        wrong_passwords_free,
+        wrong_password_seconds_max,
         certificate_users: certificate_users
             .into_iter()
             .map(|table| (table.span(), table.into_inner()))
@@ -297,17 +323,17 @@ fn allowed(names: Spanned<Vec<Spanned<String>>>, has_users: bool) -> Result<Allo
 
 impl Default for Authentication {
     fn default() -> Authentication {
-        let AuthenticationTable {
-            realm, basic, plain_basic, cached_seconds, hashes_at_once, hashes_waiting_max, ..
-        } = AuthenticationTable::default();
+        let table = AuthenticationTable::default();
         Authentication {
             users: None,
-            realm: realm.into_inner(),
-            basic,
-            plain_basic,
-            cached_seconds,
-            hashes_at_once,
-            hashes_waiting_max,
+            realm: table.realm.into_inner(),
+            basic: table.basic,
+            plain_basic: table.plain_basic,
+            cached_seconds: table.cached_seconds,
+            hashes_at_once: table.hashes_at_once,
+            hashes_waiting_max: table.hashes_waiting_max,
+            wrong_passwords_free: table.wrong_passwords_free,
+            wrong_password_seconds_max: table.wrong_password_seconds_max,
             certificate_users: Vec::new(),
             rules: Vec::new(),
             default: Allow::anyone(),
@@ -324,8 +350,11 @@ impl Default for AuthenticationTable {
             cached_seconds: 60,
             // Two of 19 MiB: what guesses passwords takes no more than two cores.
             hashes_at_once: 2,
-            // Some two seconds of waiting at 20 ms each.
-            hashes_waiting_max: 200,
+            // Some ten seconds of waiting at 20 ms each, two at once: the longest wait.
+            hashes_waiting_max: 1_000,
+            // As many as a household mistypes within minutes.
+            wrong_passwords_free: 20,
+            wrong_password_seconds_max: 60,
             default: None,
         }
     }

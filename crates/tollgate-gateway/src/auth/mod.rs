@@ -10,6 +10,8 @@ mod certificate;
 pub(crate) mod config;
 pub(crate) mod csrf;
 mod current;
+mod guesses;
+mod hashing;
 mod password;
 mod users;
 mod verified;

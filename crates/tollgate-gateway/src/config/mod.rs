@@ -48,6 +48,8 @@ use crate::base::number::{optional_within, within};
 use crate::built_in::BUILT_IN;
 pub use crate::built_in::service::{BuiltInKind, BuiltInService};
 pub use crate::cache::config::Cache;
+use crate::clients::config as clients;
+pub use crate::clients::{ClientIdentity, ClientLimit, ClientsConfig, QuotaAmounts};
 pub use crate::store::sqlite::Synchronous;
 use crate::work::settings::WorkProcessesTable;
 pub use crate::work::settings::{WAIT_MS_MAX, WORK_PROCESSES_MAX, WorkProcesses};
@@ -77,8 +79,10 @@ pub struct Config {
     pub mediation: Mediation,
     /// The response cache.
     pub cache: Cache,
-    /// Limits for one client.
+    /// Limits of connections.
     pub limits: Limits,
+    /// Clients, and what each of them may take.
+    pub clients: ClientsConfig,
     /// Longest time for requests in flight to end after a request to stop.
     pub drain_seconds: u32,
 }
@@ -131,8 +135,14 @@ struct File {
     cache: Cache,
     /// Settings of `tollgate generate`; `tollgate serve` ignores them.
     generate: Option<generate::GenerateTable>,
-    /// Limits for one client.
+    /// Limits of connections.
     limits: Limits,
+    /// Clients.
+    clients: clients::ClientsTable,
+    /// What one client may take; a request must be within all limits that are for its path.
+    #[serde(rename = "client_limit")]
+    #[schemars(with = "Vec<clients::LimitTable>")]
+    client_limits: Vec<Spanned<clients::LimitTable>>,
     /// Longest time for requests in flight to end after a request to stop.
     #[serde(deserialize_with = "within::<0, DRAIN_SECONDS_MAX, u32, _>")]
     #[schemars(range(min = 0, max = DRAIN_SECONDS_MAX))]
@@ -169,7 +179,7 @@ pub struct Pages {
     pub size: u32,
 }
 
-/// Limits for one client. The engine's further limits are fixed.
+/// Limits of connections. The engine's further limits are fixed.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Limits {
@@ -182,6 +192,12 @@ pub struct Limits {
     #[serde(deserialize_with = "within::<0, CONNECTIONS_MAX, u32, _>")]
     #[schemars(range(min = 0, max = CONNECTIONS_MAX))]
     pub connections_waiting_max: u32,
+    /// Connections of one client at once on one listener, the waiting included; the next is answered 429, or closed where
+    /// TLS is spoken. A client is an address, of IPv6 a network of 64 bits; trusted proxies and exempt ones are not
+    /// limited. Absent: half of `connections_max`, and at least 100.
+    #[serde(deserialize_with = "optional_within::<1, CONNECTIONS_MAX, u32, _>")]
+    #[schemars(range(min = 1, max = CONNECTIONS_MAX))]
+    pub connections_per_client_max: Option<u32>,
     /// Longest time for a request's head, from its first byte to its last.
     #[serde(deserialize_with = "within::<1, TIMEOUT_MS_MAX, u32, _>")]
     #[schemars(range(min = 1, max = TIMEOUT_MS_MAX))]
@@ -210,6 +226,8 @@ pub const THREADS_MAX: i64 = 256;
 const BACKLOG_MAX: i64 = 65_535;
 const READ_MS_MAX: i64 = 600_000;
 const CONNECTIONS_MAX: i64 = 1_000_000;
+/// Connections of one client that are not limited by default.
+const CONNECTIONS_PER_CLIENT_LEAST: u32 = 100;
 const TIMEOUT_MS_MAX: i64 = 3_600_000;
 const PAGE_SIZE_MAX: i64 = 1_000_000;
 const DRAIN_SECONDS_MAX: i64 = 3_600;
@@ -257,6 +275,7 @@ impl Config {
             return Err(ConfigError::at(text, file_name, file.listen.span(), wrong));
         }
         let listen = file.listen.into_inner();
+        let clients = clients::meaning(file.clients, file.client_limits, &shared_text, &shared_name)?;
         let File {
             admin, pages, cache, limits, drain_seconds, users, authentication, certificate_users, rules, ..
         } = file;
@@ -278,6 +297,7 @@ impl Config {
             mediation: file.mediation.meaning(),
             cache,
             limits,
+            clients,
             drain_seconds,
         })
     }
@@ -429,6 +449,7 @@ impl Config {
         tollgate_net::limits::Limits {
             connections_max: self.limits.connections_max as usize,
             connections_waiting_max: self.limits.connections_waiting_max as usize,
+            connections_per_client_max: self.limits.connections_per_client() as usize,
             header_timeout: ms(self.limits.header_ms_max),
             idle_timeout: ms(self.limits.idle_ms_max),
             write_stall_timeout: ms(self.limits.stall_ms_max),
@@ -438,6 +459,13 @@ impl Config {
             body_bytes_max: self.largest_body(),
             ..tollgate_net::limits::Limits::default()
         }
+    }
+}
+
+impl Limits {
+    /// Connections of one client at once.
+    pub fn connections_per_client(&self) -> u32 {
+        self.connections_per_client_max.unwrap_or((self.connections_max / 2).max(CONNECTIONS_PER_CLIENT_LEAST))
     }
 }
 
@@ -471,6 +499,7 @@ impl Default for Config {
             mediation: Mediation::default(),
             cache: Cache::default(),
             limits: Limits::default(),
+            clients: ClientsConfig::default(),
             drain_seconds: DRAIN_SECONDS,
         }
     }
@@ -495,6 +524,8 @@ impl Default for File {
             cache: Cache::default(),
             generate: None,
             limits: Limits::default(),
+            clients: clients::ClientsTable::default(),
+            client_limits: Vec::new(),
             drain_seconds: DRAIN_SECONDS,
         }
     }
@@ -523,6 +554,7 @@ impl Default for Limits {
         Limits {
             connections_max: 10_000,
             connections_waiting_max: 0,
+            connections_per_client_max: None,
             header_ms_max: 10_000,
             idle_ms_max: 75_000,
             stall_ms_max: 30_000,

@@ -37,6 +37,7 @@ fn the_defaults_of_the_engines_limits_are_the_engines_own() {
         // Larger bodies are held to limits of their own by the services.
         body_bytes_max: 64 << 20,
         held_bytes_max: 128 << 20,
+        connections_per_client_max: engine.connections_max / 2,
         ..engine
     };
     assert_eq!(ours, expected);
@@ -68,6 +69,7 @@ fn every_key_is_read() {
             [limits]
             connections_max = 10
             connections_waiting_max = 20
+            connections_per_client_max = 30
             header_ms_max = 1
             idle_ms_max = 2
             stall_ms_max = 3
@@ -170,11 +172,13 @@ fn every_key_is_read() {
             limits: Limits {
                 connections_max: 10,
                 connections_waiting_max: 20,
+                connections_per_client_max: Some(30),
                 header_ms_max: 1,
                 idle_ms_max: 2,
                 stall_ms_max: 3,
                 held_bytes_max: 4
             },
+            clients: ClientsConfig::default(),
             drain_seconds: 5,
         }
     );

@@ -6,6 +6,7 @@
 pub(crate) mod format;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tollgate_net::http1::Fault as ProtocolFault;
 use tollgate_net::http1::server::{ExchangeError, reason};
@@ -87,9 +88,19 @@ impl Fault {
         self.with_field("retry-after", Field::Number(RETRY_AFTER_SECONDS))
     }
 
+    /// The status.
+    pub(crate) fn status(&self) -> u16 {
+        self.0.status
+    }
+
     /// Part for the operator only: status, code and the inner message.
     pub(crate) fn inner(&self) -> Option<(u16, &'static str, &str)> {
         self.0.inner.as_deref().map(|inner| (self.0.status, self.0.code, inner))
+    }
+
+    /// Whether there was no room for it, or no turn in time.
+    pub(crate) fn is_overload(&self) -> bool {
+        self.0.status == 503 && matches!(self.0.code, "ServiceUnavailable" | "BackendFull")
     }
 
     /// 404: the URL is well-formed but leads nowhere.
@@ -120,6 +131,13 @@ impl Fault {
     /// 503: no memory, time or turn for it at the moment.
     pub(crate) fn overloaded(message: impl Into<String>) -> Fault {
         Fault::new(503, "ServiceUnavailable", message).with_retry_after()
+    }
+
+    /// 429: the client may try again after `wait`.
+    pub(crate) fn too_many(wait: Duration, message: impl Into<String>) -> Fault {
+        let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
+        let seconds = u32::try_from(seconds.max(1)).unwrap_or(u32::MAX);
+        Fault::new(429, "TooManyRequests", message).with_field("retry-after", Field::Number(seconds))
     }
 
     /// 405: the resource has no such method.
@@ -325,7 +343,9 @@ impl From<ProtocolFault> for Fault {
         let code = if fault.status() == 413 { "ContentTooLarge" } else { "Protocol" };
         let told = Fault::new(fault.status(), code, fault.to_string());
         match fault {
-            ProtocolFault::ConnectionsFull | ProtocolFault::MemoryFull => told.with_retry_after(),
+            ProtocolFault::ConnectionsFull | ProtocolFault::ClientConnectionsFull | ProtocolFault::MemoryFull => {
+                told.with_retry_after()
+            }
             _ => told,
         }
     }

@@ -1,17 +1,20 @@
-//! The chain that every request passes, in its order: method, caller, route, rules, cache, handler.
+//! The chain that every request passes, in its order: method, route, limits of its client, caller, rules, cache, handler.
 //!
 //! Each part of the chain is in its own file; nothing here reads a header or writes a body.
 
 use std::fmt;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::time::Instant;
 
 use tollgate_net::http1::server::{Exchange, ExchangeError, Response, Service};
 use tollgate_net::http1::{Fault as ProtocolFault, Method, RequestHead};
 use tollgate_net::tls::server::HandshakeFailure;
 
-use super::core::Core;
+use super::core::{Core, Held};
 use super::route::Route;
+use crate::auth::Caller;
+use crate::base::client::Client;
+use crate::clients::{ClientIdentity, Reason};
 use crate::error::Fault;
 use crate::http::READING;
 use crate::visit::Visit;
@@ -39,17 +42,28 @@ impl Service for Core {
         // request reaches: see operation/reach.rs.
         let held = self.held();
         let shared = &held.shared;
-        let caller = match shared.common.authentication.caller(&held.known, exchange).await {
-            Ok(caller) => caller,
+        let clients = &shared.common.clients;
+        let route = Route::of(shared, exchange.request());
+        let address = clients.address(exchange.request(), exchange.peer().ip());
+        let entered = clients.enter(ClientIdentity::Address, &Client::at(address), address, route.root());
+        let passed = match entered {
+            Ok(passage) => self.caller(&held, exchange, address).await.map(|caller| (caller, passage)),
+            Err(fault) => Err(fault),
+        };
+        let entered = passed.and_then(|(caller, mut passage)| {
+            let visit = Visit::new(&self.memory, &shared.common, (caller, address), route.grants(shared));
+            passage.extend(clients.enter(ClientIdentity::User, &visit.client, address, route.root())?);
+            Ok((visit, passage))
+        });
+        match entered {
+            // The passage is held until the request is answered.
+            Ok((visit, _passage)) => route.serve(self, shared, &visit, exchange).await,
             Err(fault) => {
                 let (request, response) = exchange.split();
                 self.tell(&fault, request, response);
-                return Ok(());
+                Ok(())
             }
-        };
-        let route = Route::of(shared, exchange.request());
-        let visit = Visit::new(&self.memory, &shared.common, caller, route.grants(shared));
-        route.serve(self, shared, &visit, exchange).await
+        }
     }
 
     fn refusal(&self, fault: ProtocolFault, request: Option<&RequestHead>, response: &mut Response) {
@@ -60,8 +74,32 @@ impl Service for Core {
         self.pools.clean(now);
     }
 
+    fn client_refused(&self, peer: SocketAddr) {
+        self.held().shared.common.clients.note(&Client::at(peer.ip()), Reason::Connections);
+    }
+
     fn handshake_failed(&self, failure: HandshakeFailure, peer: SocketAddr, detail: Option<&dyn fmt::Display>) {
         let shared = &self.held().shared;
         shared.handshakes.note(&shared.common.log, failure, peer, detail);
+    }
+}
+
+impl Core {
+    /// Asks who the caller at `address` is.
+    ///
+    /// # Errors
+    /// As [`caller`](crate::auth::Authentication::caller); the refusal is noted.
+    async fn caller(&self, held: &Held, exchange: &Exchange<'_>, address: IpAddr) -> Result<Caller, Fault> {
+        let common = &held.shared.common;
+        let caller = common.authentication.caller(&held.known, exchange, address).await;
+        caller.inspect_err(|fault| {
+            let reason = match fault.status() {
+                401 => Reason::WrongPassword,
+                429 => Reason::Guessing,
+                503 => Reason::Queue,
+                _ => return,
+            };
+            common.clients.note(&Client::at(address), reason);
+        })
     }
 }

@@ -9,8 +9,9 @@ use std::time::Duration;
 
 use tollgate_wire::edm::{Changes, Model, SetId, Version};
 
-use crate::auth::Policy;
+use crate::auth::{Policy, is_within};
 use crate::built_in::BUILT_IN;
+use crate::clients::ClientLimit;
 use crate::config::{self, Config, ConfigError, Kind, Location, PlainBasic, Service};
 use crate::front::start_error::StartError;
 use crate::hosted::rest::Rest;
@@ -77,7 +78,7 @@ pub(super) enum Idle {
 /// # Errors
 /// A route that no request would ever reach, or a rule that matches nothing.
 pub(super) fn check<'h>(
-    config: &Config,
+    config: &'h Config,
     services: impl Iterator<Item = &'h Published> + Clone,
     policy: &Policy,
     idle: Idle,
@@ -88,12 +89,21 @@ pub(super) fn check<'h>(
     if idle == Idle::Allowed {
         return Ok(());
     }
+    let mut roots: Vec<&str> = services.clone().flat_map(Published::roots).collect();
+    roots.extend(config.built_in.iter().map(|service| service.kind.path));
+    roots.extend(config.routes.iter().map(|route| &*route.path));
+    roots.push("/");
     let mut places: Vec<_> = services.flat_map(Published::places).collect();
     let built_in = BUILT_IN.iter().map(|kind| kind.path);
     places.extend(["/"].into_iter().chain(built_in).map(|path| (path.to_owned(), None)));
     places.extend(proxy::places(&config.routes, policy).map(|path| (path.to_owned(), None)));
-    match policy.idle(&places).first() {
-        Some(rule) => Err(StartError::IdleRule { place: rule.place.clone() }),
+    if let Some(rule) = policy.idle(&places).first() {
+        return Err(StartError::IdleRule { place: rule.place.clone() });
+    }
+    let is_idle =
+        |limit: &&ClientLimit| limit.path.as_ref().is_some_and(|path| !roots.iter().any(|root| is_within(root, path)));
+    match config.clients.limits.iter().find(is_idle) {
+        Some(limit) => Err(StartError::Config(limit.idle())),
         None => Ok(()),
     }
 }

@@ -8,6 +8,7 @@ use std::time::SystemTime;
 
 use crate::auth::{Authentication, Users};
 use crate::cache::ResponseCache;
+use crate::clients::Clients;
 use crate::config::{self, Config};
 use crate::front::launch::{self, Idle};
 use crate::front::shared::{Current, Elsewhere, Shared};
@@ -52,6 +53,7 @@ const FIXED: &[Fixed] = &[
     ("[admin]", |old, new| old.admin != new.admin),
     ("[[service]]", has_other_services),
     ("[limits]", |old, new| old.limits != new.limits),
+    ("trusted or exempt addresses, for connections", has_other_unlimited),
     ("[mediation]", |old, new| old.mediation != new.mediation),
     ("drain_seconds", |old, new| old.drain_seconds != new.drain_seconds),
 ];
@@ -128,8 +130,8 @@ fn prepare(old: &Config, new: Config, before: &Shared, certificates: &Certificat
     let needs_restart: Vec<_> = FIXED.iter().filter(|(_, differs)| differs(old, &new)).map(|(name, _)| *name).collect();
     let idle = if has_other_services(old, &new) { Idle::Allowed } else { Idle::Refused };
     let tls = if has_the_same_listeners(old, &new) { new.tls } else { old.tls.clone() };
-    let Config { authentication, pages, endpoints, routes, cache, .. } = new;
-    let config = Config { authentication, pages, endpoints, routes, cache, tls, ..old.clone() };
+    let Config { authentication, pages, endpoints, routes, cache, clients, .. } = new;
+    let config = Config { authentication, pages, endpoints, routes, cache, clients, tls, ..old.clone() };
     config.admin.check(&config.authentication)?;
     launch::check_listeners(&config).map_err(|error| error.to_string())?;
     let users = Authentication::read_users(&config.authentication).map_err(|error| error.to_string())?;
@@ -164,7 +166,8 @@ fn prepare(old: &Config, new: Config, before: &Shared, certificates: &Certificat
         false => ResponseCache::instead_of(&before.cache, &config.cache),
     };
     let page_size = u64::from(config.pages.size);
-    let common = Common { page_size, authentication, ..Common::clone(&before.common) };
+    let clients = Clients::new(&config.clients, Some(&before.common.clients), before.common.clock.clone());
+    let common = Common { page_size, authentication, clients: Arc::new(clients), ..Common::clone(&before.common) };
     let shared = Shared {
         generation: before.generation + 1,
         services: before.services.iter().map(governed).collect(),
@@ -188,6 +191,12 @@ fn shows_the_same(old: &config::Authentication, new: &config::Authentication) ->
 
 fn has_other_services(old: &Config, new: &Config) -> bool {
     old.services != new.services || old.built_in != new.built_in
+}
+
+/// Whether listeners would let others have any number of connections.
+fn has_other_unlimited(old: &Config, new: &Config) -> bool {
+    let unlimited = |config: &Config| [config.clients.exempt.clone(), config.clients.trusted_proxies.clone()];
+    unlimited(old) != unlimited(new)
 }
 
 fn has_the_same_listeners(old: &Config, new: &Config) -> bool {

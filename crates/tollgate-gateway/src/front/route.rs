@@ -70,6 +70,17 @@ impl<'s> Route<'s> {
         }
     }
 
+    /// The path of the service or route, which limits of clients are for.
+    pub(super) fn root(&self) -> &str {
+        match self {
+            Route::OData(_, mount) => &mount.root,
+            Route::Rest(service) | Route::OpenApi(service) => service.rest.root(),
+            Route::BuiltIn(served, _) => served.kind.path,
+            Route::Proxied(route, _) => route.path(),
+            Route::Bare | Route::Refused(_) => "/",
+        }
+    }
+
     /// The grants there.
     pub(super) fn grants(&self, shared: &'s Shared) -> Option<&'s Arc<Grants>> {
         match self {
@@ -112,7 +123,7 @@ impl<'s> Route<'s> {
             Turn::Answered => {}
             Turn::Refused(fault) => {
                 let (request, response) = exchange.split();
-                core.tell(&fault, request, response);
+                visit.tell(&fault, core.error_format(Some(request)), request, response);
             }
             Turn::Fetch(mut fetch) => {
                 let outcome = self.handle(core, shared, visit, exchange, &mut fetch).await;
@@ -190,7 +201,7 @@ impl<'s> Route<'s> {
                 Failure::Broken(error) => return Err(error),
             };
             let (request, response) = exchange.split();
-            core.tell(&fault, request, response);
+            visit.tell(&fault, core.error_format(Some(request)), request, response);
         }
         Ok(())
     }

@@ -24,6 +24,7 @@ use crate::auth::Authentication;
 use crate::auth::csrf::Tokens;
 use crate::base::log::Log;
 use crate::cache::ResponseCache;
+use crate::clients::Clients;
 use crate::config::Config;
 use crate::hosted::Published;
 use crate::serve::proxy::{self, Connections};
@@ -95,6 +96,7 @@ impl Gateway {
             batch_room: BatchRoom::of(services.iter().map(batch).max().unwrap_or(0)),
             ahead: AheadBytes::default(),
             tokens: Arc::new(Tokens::new()),
+            clients: Arc::new(Clients::new(&config.clients, None, clock.clone())),
             clock: clock.clone(),
             log,
         };
@@ -112,14 +114,14 @@ impl Gateway {
             handshakes: Arc::new(FailureLog::new()),
         };
         let current = Arc::new(Current::new(shared));
-        let hashes_at_once = config.authentication.hashes_at_once as usize;
         let listen = |address: SocketAddr, threads: usize| {
             let options = ListenOptions { address, backlog: config.listen.backlog, threads };
-            // What leaves the loop holds a work process or hashes a password, so there is never work for more threads.
-            let bound = Server::bind(&options);
-            bound
-                .map(|server| server.with_blocking_threads(work_processes + hashes_at_once))
-                .map_err(|error| StartError::Listen { address, error })
+            // What leaves the loop holds a work process, so there is never work for more threads.
+            let bound = Server::bind(&options).map_err(|error| StartError::Listen { address, error })?;
+            // Whoever sends for many has the connections of many.
+            let unlimited = [&config.clients.exempt[..], &config.clients.trusted_proxies].concat();
+            let is_unlimited = move |address| unlimited.iter().any(|network| network.contains(&address));
+            Ok(bound.with_blocking_threads(work_processes).with_exempt_clients(is_unlimited))
         };
         let plain = config.listen.addresses.iter().map(|address| listen(*address, threads));
         let mut servers = plain.collect::<Result<Vec<_>, _>>()?;

@@ -127,6 +127,11 @@ impl Published {
         sets.chain(self.mounts.iter().map(|mount| (mount.root.to_string(), None))).collect()
     }
 
+    /// The roots of its mounts and of its plain REST.
+    pub(crate) fn roots(&self) -> impl Iterator<Item = &str> {
+        self.mounts.iter().map(|mount| &*mount.root).chain([self.rest.root()])
+    }
+
     /// The paths of its own, with everything below them.
     pub(crate) fn taken(&self) -> impl Iterator<Item = String> {
         let roots = self.mounts.iter().map(|mount| mount.root.trim_end_matches('/').to_owned());

@@ -8,6 +8,7 @@ use tollgate_net::http1::{RequestHead, ResponseHead};
 use super::effort::{Effort, INLINE_BYTES_MAX};
 use super::message::{ClientOrigin, Memory, Passing};
 use super::way::Way;
+use crate::base::client::Client;
 use crate::error::Fault;
 use crate::mediate::mediator::{Need, Outcome};
 use crate::mediate::sequence::Sequence;
@@ -16,6 +17,7 @@ use crate::work::dispatcher::Dispatcher;
 
 /// A copied message.
 struct Copy {
+    client: Client,
     request: RequestHead,
     answer: Option<ResponseHead>,
     scheme: String,
@@ -46,7 +48,7 @@ async fn run_away(
     passing: &mut Passing<'_>,
     processes: &Dispatcher<()>,
 ) -> Result<Outcome, Fault> {
-    let process = processes.acquire(&Task::of(passing.request)).await?;
+    let process = processes.acquire(&Task::of(passing.client, passing.request)).await?;
     let (sequence, mut copy) = (sequence.clone(), Box::new(Copy::of(passing)));
     let job = move || {
         // Held here: a client that goes away does not make the processor free.
@@ -64,6 +66,7 @@ async fn run_away(
 impl Copy {
     fn of(passing: &mut Passing<'_>) -> Copy {
         Copy {
+            client: passing.client.clone(),
             request: passing.request.clone(),
             answer: match passing.way {
                 Way::Request => None,
@@ -79,6 +82,7 @@ impl Copy {
 
     fn pass(&mut self, sequence: &Sequence) -> Result<Outcome, Fault> {
         let mut passing = Passing {
+            client: &self.client,
             request: &self.request,
             way: self.answer.as_ref().map_or(Way::Request, Way::Answer),
             origin: ClientOrigin { scheme: &self.scheme, authority: &self.authority },

@@ -12,6 +12,7 @@ use super::edits::Edits;
 use super::effort::Effort;
 use super::view::View;
 use super::way::Way;
+use crate::base::client::Client;
 
 /// Memories kept by a loop: more messages are seldom processed between two waits.
 const MEMORIES_MAX: usize = 64;
@@ -21,6 +22,8 @@ const BUFFER_BYTES_MAX: usize = 64 * 1024;
 /// A message on its way.
 #[derive(Debug)]
 pub(crate) struct Passing<'p> {
+    /// The client.
+    pub(crate) client: &'p Client,
     /// The request: the message itself, or the one that it answers.
     pub(crate) request: &'p RequestHead,
     /// Direction of the message.

@@ -1,6 +1,7 @@
 //! Messages and sequences for tests: a message is described in code, a sequence in TOML, and the result is a text.
 
 use std::fmt::Write as _;
+use std::net::Ipv4Addr;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -12,6 +13,7 @@ use super::effort::Effort;
 use super::mediators::MEDIATORS;
 use super::message::{ClientOrigin, Memory, Passing};
 use super::way::Way;
+use crate::base::client::Client;
 use crate::base::config_error::ConfigError;
 use crate::base::log::Log;
 use crate::mediate::mediator::Outcome;
@@ -78,7 +80,9 @@ impl Message {
         let head = format!("HTTP/1.1 {status} told\r\n{}\r\n", self.fields);
         answer.parse(head.as_bytes(), Answers::Ordinary, &limits).unwrap().unwrap();
         let mut memory = Memory::default();
+        let client = Client::at(Ipv4Addr::LOCALHOST.into());
         let mut passing = Passing {
+            client: &client,
             request: &request,
             way: if self.answer.is_some() { Way::Answer(&answer) } else { Way::Request },
             origin: ClientOrigin { scheme: "https", authority: "here.example" },

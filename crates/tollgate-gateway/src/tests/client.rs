@@ -1,15 +1,17 @@
 //! A gateway on a free port and a minimal client: the tests share no code with the tested server.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpStream};
-use std::sync::{Arc, Once};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::sync::{Arc, LazyLock, Once};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime};
 
+use rustix::net::{AddressFamily, SocketType};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tollgate_net::clock::{Clock, ManualClock};
 use tollgate_net::http1::server::Shutdown;
 
+use crate::base::client::Client;
 use crate::config::Config;
 use crate::front::{Addresses, Gateway, Reloader, Shared};
 use crate::work::board::Task;
@@ -24,7 +26,8 @@ const GUARD: Duration = Duration::from_secs(60);
 
 /// A task of any client.
 pub(super) fn somebody() -> Task<'static> {
-    Task { method: "GET", path: "/somewhere", user: None, asked: Instant::now() }
+    static SOMEBODY: LazyLock<Client> = LazyLock::new(|| Client::at(Ipv4Addr::LOCALHOST.into()));
+    Task { method: "GET", path: "/somewhere", client: &SOMEBODY, asked: Instant::now() }
 }
 
 /// Raises the limit of descriptors: some systems allow only a thousand by default, which parallel tests use up.
@@ -135,6 +138,15 @@ impl Running {
         Connection::open(self.addresses.public[0])
     }
 
+    /// Connects from another address of this machine.
+    pub(super) fn connect_from(&self, address: &str) -> Connection {
+        let socket = rustix::net::socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
+        rustix::net::bind(&socket, &SocketAddr::new(address.parse().unwrap(), 0)).unwrap();
+        let gateway = self.addresses.public[0];
+        rustix::net::connect(&socket, &gateway).unwrap();
+        Connection::over(socket.into(), gateway)
+    }
+
     pub(super) fn admin(&self) -> Connection {
         Connection::open(self.addresses.admin)
     }
@@ -193,7 +205,10 @@ impl Drop for Running {
 
 impl Connection {
     fn open(address: SocketAddr) -> Connection {
-        let stream = TcpStream::connect(address).unwrap();
+        Connection::over(TcpStream::connect(address).unwrap(), address)
+    }
+
+    fn over(stream: TcpStream, address: SocketAddr) -> Connection {
         // A test that hangs is worse than one that fails.
         stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
         Connection { stream: BufReader::new(stream), host: address.to_string() }

@@ -8,6 +8,7 @@ mod bad_input;
 mod batch;
 mod cache;
 mod client;
+mod clients;
 #[allow(dead_code, reason = "the tests of the store need more of it")]
 #[path = "../../../tollgate-store/tests/it/cluster.rs"]
 mod cluster;

@@ -12,6 +12,7 @@ use super::room::{AheadBytes, BatchRoom};
 use crate::auth::Authentication;
 use crate::auth::csrf::Tokens;
 use crate::base::log::Log;
+use crate::clients::Clients;
 use crate::error::Fault;
 use crate::error::format::ErrorFormat;
 use crate::work::parts::Buffers;
@@ -24,6 +25,8 @@ pub(crate) struct Common {
     /// Authentication of callers.
     pub(crate) authentication: Arc<Authentication>,
     pub(crate) buffers: Buffers,
+    /// Clients and their limits.
+    pub(crate) clients: Arc<Clients>,
     /// The memory for batches.
     pub(crate) batch_room: BatchRoom,
     /// The memory for arrays.

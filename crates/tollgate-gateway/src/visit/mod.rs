@@ -7,13 +7,19 @@ pub(crate) mod memory;
 pub(crate) mod plans;
 pub(crate) mod room;
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use tollgate_net::http1::RequestHead;
+use tollgate_net::http1::server::Response;
 
 use self::common::Common;
 use self::memory::LoopMemory;
 use crate::auth::{Access, Caller, Grants};
+use crate::base::client::Client;
+use crate::clients::Reason;
+use crate::error::Fault;
+use crate::error::format::ErrorFormat;
 use crate::work::board::Task;
 
 /// One request at its loop.
@@ -24,21 +30,43 @@ pub(crate) struct Visit<'c> {
     pub(crate) common: &'c Arc<Common>,
     /// Permissions of the caller.
     pub(crate) access: Access,
+    /// The client: the user, or else the address.
+    pub(crate) client: Client,
+    /// The client's address, which may be behind proxies that are trusted.
+    pub(crate) address: IpAddr,
 }
 
 impl<'c> Visit<'c> {
-    /// Creates the visit of `caller` under `grants`.
+    /// Creates the visit of `caller` from `address` under `grants`.
     pub(crate) fn new(
         memory: &'c LoopMemory,
         common: &'c Arc<Common>,
-        caller: Caller,
+        (caller, address): (Caller, IpAddr),
         grants: Option<&Arc<Grants>>,
     ) -> Visit<'c> {
-        Visit { memory, common, access: Access::new(caller, grants) }
+        let client = match caller.name() {
+            Some(name) => Client::User(Arc::clone(name)),
+            None => Client::at(address),
+        };
+        Visit { memory, common, access: Access::new(caller, grants), client, address }
+    }
+
+    /// Answers a fault, logs the part for the operator, and notes whom it refuses for want of room.
+    pub(crate) fn tell(
+        &self,
+        fault: &Fault,
+        format: impl Into<ErrorFormat>,
+        request: &RequestHead,
+        response: &mut Response,
+    ) {
+        if fault.is_overload() {
+            self.common.clients.note(&self.client, Reason::Queue);
+        }
+        self.common.tell(fault, format, request, response);
     }
 
     /// Task for a work process.
     pub(crate) fn task<'r>(&'r self, request: &'r RequestHead) -> Task<'r> {
-        Task { user: self.access.caller().name().map(|name| &**name), ..Task::of(request) }
+        Task::of(&self.client, request)
     }
 }

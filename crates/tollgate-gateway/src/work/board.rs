@@ -9,6 +9,8 @@ use std::time::{Duration, Instant};
 
 use tollgate_net::http1::RequestHead;
 
+use crate::base::client::Client;
+
 /// Words of eight bytes for a path; longer ones are cut.
 const PATH_WORDS: usize = 16;
 
@@ -26,8 +28,8 @@ pub(crate) struct Task<'r> {
     pub(crate) method: &'r str,
     /// The path of its target, without the query.
     pub(crate) path: &'r str,
-    /// The caller, if known.
-    pub(crate) user: Option<&'r str>,
+    /// The client.
+    pub(crate) client: &'r Client,
     /// Time at which a work process was requested.
     pub(crate) asked: Instant,
 }
@@ -99,9 +101,16 @@ struct Text<const WORDS: usize> {
 }
 
 impl<'r> Task<'r> {
-    /// Task for `request`, from now on.
-    pub(crate) fn of(request: &'r RequestHead) -> Task<'r> {
-        Task { method: request.method_text(), path: request.path(), user: None, asked: Instant::now() }
+    /// Task of `client` for `request`, from now on.
+    pub(crate) fn of(client: &'r Client, request: &'r RequestHead) -> Task<'r> {
+        Task { method: request.method_text(), path: request.path(), client, asked: Instant::now() }
+    }
+
+    fn user(&self) -> &'r str {
+        match self.client {
+            Client::User(name) => name,
+            Client::Address(_) => "",
+        }
     }
 }
 
@@ -149,7 +158,7 @@ impl Board {
         place.held_since_ns.store(u64::try_from(held_since.as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
         place.method.write(task.method);
         place.path.write(task.path);
-        place.user.write(task.user.unwrap_or_default());
+        place.user.write(task.user());
         place.changes.store(changes.wrapping_add(2), Ordering::Release);
     }
 
@@ -236,8 +245,12 @@ mod tests {
 
     use super::*;
 
-    fn task<'r>(method: &'r str, path: &'r str, user: Option<&'r str>) -> Task<'r> {
-        Task { method, path, user, asked: Instant::now() }
+    fn task<'r>(method: &'r str, path: &'r str, client: &'r Client) -> Task<'r> {
+        Task { method, path, client, asked: Instant::now() }
+    }
+
+    fn user(name: &str) -> Client {
+        Client::User(name.into())
     }
 
     fn shown(board: &Board, number: usize) -> (ProcessState, Option<(String, String, String)>, u64) {
@@ -249,7 +262,7 @@ mod tests {
     fn a_work_process_shows_its_request_while_it_is_held_and_what_it_served_afterwards() {
         let board = Board::new(2);
         assert_eq!(shown(&board, 1), (ProcessState::Free, None, 0));
-        board.take(1, &task("GET", "/rest/carriers/AA", Some("berta")), Instant::now());
+        board.take(1, &task("GET", "/rest/carriers/AA", &user("berta")), Instant::now());
         let request = Some(("GET".to_owned(), "/rest/carriers/AA".to_owned(), "berta".to_owned()));
         assert_eq!(shown(&board, 1), (ProcessState::Working, request.clone(), 0));
         board.change(1, ProcessState::WaitingForDatabase);
@@ -264,21 +277,22 @@ mod tests {
         for (length, expected) in [(0, 0), (7, 7), (8, 8), (9, 9), (127, 127), (128, 128), (129, 131), (300, 131)] {
             let board = Board::new(1);
             let path = "x".repeat(length);
-            board.take(0, &task("DELETE", &path, None), Instant::now());
+            board.take(0, &task("DELETE", &path, &Client::at([192, 0, 2, 1].into())), Instant::now());
             let (_, request, _) = shown(&board, 0);
             let (method, shown, user) = request.unwrap();
             assert_eq!((method.as_str(), shown.len(), user.as_str()), ("DELETE", expected, ""), "{length}");
             assert_eq!(shown.ends_with('…'), length > 128);
         }
         let board = Board::new(1);
-        let user = format!("{}ü{}", "u".repeat(31), "r".repeat(40));
-        board.take(0, &task("GET", "/", Some(&user)), Instant::now());
+        let name = format!("{}ü{}", "u".repeat(31), "r".repeat(40));
+        board.take(0, &task("GET", "/", &user(&name)), Instant::now());
         assert_eq!(shown(&board, 0).1.unwrap().2, format!("{}…", "u".repeat(31)));
     }
 
     #[test]
     fn a_reader_never_sees_half_of_one_request_and_half_of_another() {
         let (short, long) = ("/a".repeat(4), "/b".repeat(60));
+        let [first, second] = ["a", "b"].map(user);
         // Many boards, since the first request of one is the one that was none before.
         for _ in 0..200 {
             let board = Board::new(1);
@@ -286,9 +300,9 @@ mod tests {
             std::thread::scope(|scope| {
                 scope.spawn(|| {
                     for _ in 0..100 {
-                        board.take(0, &task("GET", &short, Some("a")), Instant::now());
+                        board.take(0, &task("GET", &short, &first), Instant::now());
                         board.leave(0);
-                        board.take(0, &task("DELETE", &long, Some("b")), Instant::now());
+                        board.take(0, &task("DELETE", &long, &second), Instant::now());
                         board.leave(0);
                     }
                     ended.store(true, Ordering::Release);

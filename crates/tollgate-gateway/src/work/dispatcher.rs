@@ -1,9 +1,9 @@
-//! The bounded work processes: a request for the database gets one, waits fairly for one, or is refused.
+//! The bounded work processes: a request for the database gets one, waits for one in a queue that is fair to clients, or
+//! is refused.
 //!
 //! A work process is a permit and a database connection. It is not of itself a thread: its holder decides on the work
 //! and its thread. Nothing here knows the kind of connection.
 
-use std::collections::VecDeque;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,6 +11,8 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
 
+use super::queue::{Charge, FairQueue};
+use crate::base::client::Client;
 use crate::work::board::{Board, ProcessState, Seen, Task};
 
 /// Seconds a refused client should wait before it tries again: the queue of a full server moves within a second.
@@ -31,7 +33,7 @@ pub(crate) struct WorkProcess<C> {
 /// Reason why no work process was available.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Refused {
-    /// The queue was full.
+    /// The queue was full, of requests of others or of clients who had had less.
     QueueFull {
         /// The reached limit.
         queue_max: usize,
@@ -74,6 +76,8 @@ pub(crate) struct Occupancy {
 struct Numbered<C> {
     number: usize,
     connection: C,
+    /// The turn of the one that waited for it.
+    turn: Option<Charge>,
 }
 
 struct Shared<C> {
@@ -89,15 +93,12 @@ struct PoolState<C> {
     // Last in, first out: the connection used last has its statements and pages in the caches.
     idle: Vec<Numbered<C>>,
     // Never both non-empty: a work process that comes back goes to the first waiter.
-    queue: VecDeque<Waiter<C>>,
-    next_ticket: u64,
+    queue: FairQueue<Waiter<C>>,
     occupancy: Occupancy,
 }
 
-struct Waiter<C> {
-    ticket: u64,
-    give: oneshot::Sender<WorkProcess<C>>,
-}
+/// Gives a work process to whoever waits for it.
+type Waiter<C> = oneshot::Sender<WorkProcess<C>>;
 
 impl<C> Dispatcher<C> {
     /// Creates a pool of one work process for each of `connections`, with a queue of at most `queue_max` requests, none
@@ -107,17 +108,18 @@ impl<C> Dispatcher<C> {
         let board = Board::new(connections.len());
         let numbered = connections.into_iter().enumerate();
         // The first one is on top.
-        let idle = numbered.rev().map(|(number, connection)| Numbered { number, connection }).collect();
-        let state = PoolState { idle, queue: VecDeque::new(), next_ticket: 0, occupancy };
+        let idle = numbered.rev().map(|(number, connection)| Numbered { number, connection, turn: None }).collect();
+        let state = PoolState { idle, queue: FairQueue::default(), occupancy };
         Dispatcher { shared: Arc::new(Shared { state: Mutex::new(state), board, queue_max, wait_max }) }
     }
 
-    /// Acquires a work process for `task`: at once if one is free, else first come, first served.
+    /// Acquires a work process for `task`: at once if one is free, else after those whose clients had less of late. If
+    /// the queue is full, a client that had less takes the place of one that had more.
     ///
     /// Dropping the future leaves the queue.
     ///
     /// # Errors
-    /// [`Refused`] if the queue is full or the wait was too long.
+    /// [`Refused`] if there was no place in the queue, or the wait was too long.
     pub(crate) async fn acquire(&self, task: &Task<'_>) -> Result<WorkProcess<C>, Refused> {
         self.acquire_within(task, self.shared.queue_max, self.shared.wait_max).await
     }
@@ -139,12 +141,15 @@ impl<C> Dispatcher<C> {
         queue_max: usize,
         wait_max: Duration,
     ) -> Result<WorkProcess<C>, Refused> {
-        let mut place = match self.shared.ask(queue_max)? {
+        let client = task.client;
+        let mut place = match self.shared.ask(client, queue_max)? {
             Acquisition::Had(held) => {
                 self.shared.board.take(held.number, task, task.asked);
                 return Ok(self.holding(held));
             }
-            Acquisition::Queued(ticket, given) => QueuePlace { shared: &self.shared, ticket, given, ended: false },
+            Acquisition::Queued(ticket, given) => {
+                QueuePlace { shared: &self.shared, client, ticket, given, ended: false }
+            }
         };
         let since = Instant::now();
         match tokio::time::timeout(wait_max, &mut place.given).await {
@@ -158,10 +163,14 @@ impl<C> Dispatcher<C> {
                 drop(state);
                 Ok(work_process)
             }
-            // The sender is dropped by no one but `release`, which sends; a lost one counts as a wait without end.
-            Ok(Err(_)) | Err(_) => {
+            // Displaced, and counted as refused there.
+            Ok(Err(_)) => {
                 place.ended = true;
-                self.shared.leave(place.ticket, |occupancy| occupancy.refused_late_total += 1);
+                Err(Refused::QueueFull { queue_max })
+            }
+            Err(_) => {
+                place.ended = true;
+                self.shared.leave(client, place.ticket, |occupancy| occupancy.refused_late_total += 1);
                 Err(Refused::WaitedTooLong { wait_max })
             }
         }
@@ -243,6 +252,7 @@ enum Acquisition<C> {
 /// A place in the queue; dropping it before its turn leaves the queue.
 struct QueuePlace<'d, C> {
     shared: &'d Shared<C>,
+    client: &'d Client,
     ticket: u64,
     given: oneshot::Receiver<WorkProcess<C>>,
     ended: bool,
@@ -251,7 +261,7 @@ struct QueuePlace<'d, C> {
 impl<C> Drop for QueuePlace<'_, C> {
     fn drop(&mut self) {
         if !self.ended {
-            self.shared.leave(self.ticket, |occupancy| occupancy.abandoned_total += 1);
+            self.shared.leave(self.client, self.ticket, |occupancy| occupancy.abandoned_total += 1);
         }
     }
 }
@@ -261,7 +271,7 @@ impl<C> Shared<C> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn ask(&self, queue_max: usize) -> Result<Acquisition<C>, Refused> {
+    fn ask(&self, client: &Client, queue_max: usize) -> Result<Acquisition<C>, Refused> {
         let mut state = self.lock();
         if let Some(held) = state.idle.pop() {
             let occupancy = &mut state.occupancy;
@@ -272,12 +282,13 @@ impl<C> Shared<C> {
         }
         if state.queue.len() >= queue_max {
             state.occupancy.refused_full_total += 1;
-            return Err(Refused::QueueFull { queue_max });
+            // Dropped, which tells the one that waited.
+            if state.queue.displace(client).is_none() {
+                return Err(Refused::QueueFull { queue_max });
+            }
         }
         let (give, given) = oneshot::channel();
-        let ticket = state.next_ticket;
-        state.next_ticket += 1;
-        state.queue.push_back(Waiter { ticket, give });
+        let ticket = state.queue.push(client, give, Instant::now());
         state.occupancy.waiting_max = state.occupancy.waiting_max.max(state.queue.len() as u64);
         Ok(Acquisition::Queued(ticket, given))
     }
@@ -286,11 +297,18 @@ impl<C> Shared<C> {
         // Before anybody else can have it.
         shared.board.leave(held.number);
         loop {
+            let ended = held.turn.take().map(|turn| (turn, Instant::now()));
             let waiter = {
                 let mut state = shared.lock();
-                match state.queue.pop_front() {
-                    Some(waiter) => {
+                if let Some((turn, at)) = ended {
+                    state.queue.end(&turn, at);
+                }
+                // The time is read only where somebody waits.
+                let next = if state.queue.len() == 0 { None } else { state.queue.pop(Instant::now()) };
+                match next {
+                    Some((waiter, turn)) => {
                         state.occupancy.admitted_total += 1;
+                        held.turn = Some(turn);
                         waiter
                     }
                     None => {
@@ -303,7 +321,7 @@ impl<C> Shared<C> {
             };
             // Outside the lock: a waiter that has just gone gives the work process back by the send's error.
             shared.board.change(held.number, ProcessState::Given);
-            match waiter.give.send(WorkProcess { held: Some(held), shared: Arc::clone(shared) }) {
+            match waiter.send(WorkProcess { held: Some(held), shared: Arc::clone(shared) }) {
                 Ok(()) => return,
                 Err(mut returned) => {
                     shared.lock().occupancy.admitted_total -= 1;
@@ -316,13 +334,10 @@ impl<C> Shared<C> {
         }
     }
 
-    fn leave(&self, ticket: u64, count: impl FnOnce(&mut Occupancy)) {
+    fn leave(&self, client: &Client, ticket: u64, count: impl FnOnce(&mut Occupancy)) {
         let mut state = self.lock();
         count(&mut state.occupancy);
-        // Tickets rise along the queue.
-        if let Ok(index) = state.queue.binary_search_by_key(&ticket, |waiter| waiter.ticket) {
-            state.queue.remove(index);
-        }
+        state.queue.remove(client, ticket);
     }
 }
 
@@ -354,7 +369,15 @@ mod tests {
     }
 
     async fn had<C>(pool: &Dispatcher<C>) -> Result<WorkProcess<C>, Refused> {
-        pool.acquire(&Task { method: "GET", path: "/", user: None, asked: Instant::now() }).await
+        had_by(pool, &client(1)).await
+    }
+
+    async fn had_by<C>(pool: &Dispatcher<C>, client: &Client) -> Result<WorkProcess<C>, Refused> {
+        pool.acquire(&Task { method: "GET", path: "/", client, asked: Instant::now() }).await
+    }
+
+    fn client(number: u8) -> Client {
+        Client::at([192, 0, 2, number].into())
     }
 
     fn poll<F: Future>(future: std::pin::Pin<&mut F>) -> Poll<F::Output> {
@@ -390,6 +413,26 @@ mod tests {
         drop(held);
         assert!(poll(second.as_mut()).is_ready());
         assert_eq!((pool.occupancy().busy, pool.occupancy().waiting_max, pool.occupancy().queued_total), (0, 2, 2));
+    }
+
+    #[tokio::test]
+    async fn a_newcomer_is_served_before_whoever_floods_and_takes_a_place_in_a_full_queue() {
+        let pool = pool(1, 2);
+        let (flooding, newcomer) = (client(1), client(2));
+        let held = had_by(&pool, &flooding).await.unwrap();
+        let mut flood = [pin!(had_by(&pool, &flooding)), pin!(had_by(&pool, &flooding))];
+        assert!(flood.iter_mut().all(|one| poll(one.as_mut()).is_pending()));
+        assert!(had_by(&pool, &newcomer).await.is_err(), "so far the flood had nothing by waiting");
+        drop(held);
+        let Poll::Ready(Ok(held)) = poll(flood[0].as_mut()) else { panic!("the first is served first") };
+        let mut third = pin!(had_by(&pool, &flooding));
+        assert!(poll(third.as_mut()).is_pending());
+        let mut new = pin!(had_by(&pool, &newcomer));
+        assert!(poll(new.as_mut()).is_pending());
+        let displaced = [flood[1].as_mut(), third.as_mut()].map(|one| poll(one));
+        assert!(matches!(displaced, [Poll::Pending, Poll::Ready(Err(Refused::QueueFull { queue_max: 2 }))]));
+        drop(held);
+        assert!(poll(flood[1].as_mut()).is_pending() && poll(new.as_mut()).is_ready());
     }
 
     #[tokio::test]
@@ -433,7 +476,7 @@ mod tests {
     #[test]
     fn a_holder_that_panics_gives_its_work_process_back() {
         let pool = pool(1, 0);
-        let Ok(Acquisition::Had(held)) = pool.shared.ask(0) else { panic!("one is free") };
+        let Ok(Acquisition::Had(held)) = pool.shared.ask(&client(1), 0) else { panic!("one is free") };
         let held = pool.holding(held);
         let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(move || {
             let _held = held;

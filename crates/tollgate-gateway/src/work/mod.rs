@@ -7,5 +7,6 @@ pub(crate) mod board;
 pub(crate) mod dispatcher;
 pub(crate) mod parts;
 pub(crate) mod pool;
+mod queue;
 pub(crate) mod settings;
 pub(crate) mod weight;

@@ -62,6 +62,7 @@ pub(crate) const FLOORS: &[Row] = &[
             "work",
             "error",
             "auth",
+            "clients",
             "cache",
             "mediate",
             "visit",
@@ -129,7 +130,7 @@ pub(crate) const FLOORS: &[Row] = &[
             "batch",
         ],
     ),
-    ("tollgate-gateway/work", &["attempts", "board", "parts", "settings", "dispatcher", "weight", "pool"]),
+    ("tollgate-gateway/work", &["attempts", "board", "parts", "settings", "queue", "dispatcher", "weight", "pool"]),
     (
         "tollgate-gateway/mediate",
         &[

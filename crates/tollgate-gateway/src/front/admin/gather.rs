@@ -18,7 +18,7 @@ use super::status::{
     Classes, ConfigurationStatus, ConnectionStates, Connections, Counted, FORMAT, Handshakes, ListenerStatus,
     PoolStatus, Refusals, Requests, ServerState, ServerStatus, ServiceStatus, Status, WorkProcessStatus,
 };
-use super::{authentications, endpoints, limits};
+use super::{authentications, clients, endpoints, limits};
 use crate::front::reload::{ReloadStatus, Reloader};
 use crate::front::shared::Current;
 use crate::hosted::Hosted;
@@ -111,6 +111,7 @@ impl Sources {
             routes: endpoints::routes(&shared.proxied),
             configuration,
             authentication,
+            clients: clients::gather(&shared.common.clients, shared.common.clock.now()),
             stock_orders,
             limits,
         }

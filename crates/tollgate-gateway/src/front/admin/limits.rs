@@ -6,9 +6,9 @@ use tollgate_net::http1::Fault as ProtocolFault;
 use tollgate_net::http1::server::{CloseCause, Counters};
 use tollgate_net::limits::Amount;
 
-use super::endpoints;
 use super::gather::Sources;
 use super::status::{CacheStatus, LimitStatus, ListenerStatus, ServiceStatus};
+use super::{clients, endpoints};
 use crate::config;
 use crate::config::rules::Rules;
 use crate::front::shared::Shared;
@@ -65,6 +65,7 @@ pub(super) fn table(
         let limit = plain(&group.endpoint, "in_flight_max", "count", group.in_flight_max);
         rows.push(LimitStatus { met: Some(group.full), ..limit });
     }
+    rows.extend(clients::limits(&shared.common.clients));
     of_cache(&mut rows, cache_limits, cache);
     of_connections(&mut rows, sources, listeners);
     rows

@@ -6,7 +6,7 @@ use super::status::{
     CacheStatus, ConfigurationStatus, ConnectionStates, ListenerStatus, PoolStatus, Requests, ServerStatus,
     ServiceStatus, Status,
 };
-use super::{authentications, endpoints};
+use super::{authentications, clients, endpoints};
 use crate::work::board::ProcessState;
 
 /// A figure of work processes: kind, name, help and value.
@@ -119,6 +119,7 @@ pub(super) fn render(status: &Status) -> String {
     if let Some(status) = &status.authentication {
         authentications::write(&mut text, status);
     }
+    clients::write(&mut text, &status.clients);
     endpoints::write(&mut text, &status.endpoints, &status.endpoints_refused);
     endpoints::write_routes(&mut text, &status.routes);
     configuration(&mut text, &status.configuration);

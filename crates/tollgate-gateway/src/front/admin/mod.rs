@@ -5,6 +5,7 @@
 
 mod authentications;
 mod cached;
+mod clients;
 mod endpoints;
 mod gather;
 mod limits;

@@ -71,7 +71,7 @@ impl Operator {
     /// 401 for callers not signed in, 403 for other users.
     pub(super) async fn check(&self, local: &Local, exchange: &Exchange<'_>) -> Result<(), Fault> {
         let Some(name) = &self.name else { return Ok(()) };
-        let caller = self.authentication.caller(local, exchange).await?;
+        let caller = self.authentication.caller(local, exchange, exchange.peer().ip()).await?;
         match (caller.name(), self.authentication.challenge()) {
             (Some(caller), _) if caller == name => Ok(()),
             (Some(_), _) => Err(Fault::forbidden("operator", "this user is not the operator")),

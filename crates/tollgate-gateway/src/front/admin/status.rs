@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::authentications::AuthenticationStatus;
+use super::clients::ClientsStatus;
 use super::endpoints::{EndpointStatus, RefusedStatus, RouteStatus};
 
 /// Version of this format; another number means that members went away or changed their meaning.
@@ -39,6 +40,8 @@ pub(super) struct Status {
     pub(super) configuration: ConfigurationStatus,
     /// Authentications of callers; null if authentication is off.
     pub(super) authentication: Option<AuthenticationStatus>,
+    /// Clients that were refused something.
+    pub(super) clients: ClientsStatus,
     /// Orders placed at the stock quotes; null where these are not served.
     pub(super) stock_orders: Option<u64>,
     /// Every limit, with its current use and how often it was reached.
@@ -339,8 +342,8 @@ pub(super) struct Counted {
 /// One limit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub(super) struct LimitStatus {
-    /// Owner of the limit: a service's name, `services` for what all share, `cache`, or `connections` for those of each
-    /// connection or listener.
+    /// Owner of the limit: a service's name, `services` for what all share, `cache`, `connections` for those of each
+    /// connection or listener, or `each client at` and a path.
     pub(super) of: String,
     /// Its name.
     pub(super) name: &'static str,

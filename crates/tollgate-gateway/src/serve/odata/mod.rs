@@ -64,7 +64,7 @@ pub(crate) async fn serve(
         Err(Failure::Broken(error)) => Err(error),
         Err(Failure::Told(fault)) => {
             let (request, response) = exchange.split();
-            visit.common.tell(&fault, error_format(mount, Some(request)), request, response);
+            visit.tell(&fault, error_format(mount, Some(request)), request, response);
             Ok(())
         }
     }

@@ -5,7 +5,7 @@
 //! connection too: it is not passed on, so every upgrade is declined.
 
 use std::io::Write;
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 
 use tollgate_net::http1::server::Response;
 use tollgate_net::http1::{RequestHead, ResponseHead};
@@ -20,7 +20,8 @@ const VIA: &[u8] = b"Via: 1.1 tollgate\r\n";
 /// Origin of a request.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Came<'r> {
-    pub(super) peer: SocketAddr,
+    /// The client's address.
+    pub(super) address: IpAddr,
     /// `http` or `https`.
     pub(super) scheme: &'static str,
     /// Whether we authenticate clients: then `Authorization` is for us.
@@ -172,7 +173,7 @@ fn write_field(out: &mut Vec<u8>, name: &str, value: &[u8]) {
 
 /// Writes the origin of a request, by RFC 7239 and by the older fields.
 fn write_origin(out: &mut Vec<u8>, came: &Came<'_>) {
-    let address = came.peer.ip().to_canonical();
+    let address = came.address.to_canonical();
     out.extend_from_slice(b"X-Forwarded-For: ");
     let begin = out.len();
     write_address(out, address);
@@ -243,7 +244,7 @@ mod tests {
 
     fn check(fields: &str, credentials: Credentials, expected: &str) {
         let request = request(fields);
-        let came = Came { peer: "192.0.2.107:1".parse().unwrap(), scheme: "https", credentials, host: request.host() };
+        let came = Came { address: "192.0.2.107".parse().unwrap(), scheme: "https", credentials, host: request.host() };
         let ours = "Via: 1.1 tollgate\r\nX-Forwarded-For: 192.0.2.107\r\nX-Forwarded-Proto: https\r\n\
             X-Forwarded-Host: shop.example\r\nForwarded: for=192.0.2.107;proto=https;host=\"shop.example\"\r\n";
         let mut out = Vec::new();
@@ -295,7 +296,7 @@ mod tests {
         ["0.9.10.99", "100.109.110.255", "255.1.0.200", "::1", "2001:db8::ff"].into_iter().for_each(check);
         let mut out = Vec::new();
         let came = Came {
-            peer: "[2001:db8::1]:5".parse().unwrap(),
+            address: "2001:db8::1".parse().unwrap(),
             scheme: "http",
             credentials: Credentials::TheBackends,
             host: None,

@@ -38,7 +38,7 @@ pub(crate) async fn forward(
     if let Err(fault) = told {
         exchange.withdraw();
         let (request, response) = exchange.split();
-        proxy.visit.common.tell(&fault, route.error_format(request), request, response);
+        proxy.visit.tell(&fault, route.error_format(request), request, response);
     }
     route.count(exchange.respond().status);
     Ok(())

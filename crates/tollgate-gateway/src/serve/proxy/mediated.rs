@@ -42,7 +42,8 @@ pub(super) async fn pass(
     // What is not whole is no message.
     let body = if gathered == Gathered::Whole { body } else { &[] };
     let (effort, memory) = (Effort::begins(), &mut lent.memory);
-    let mut passing = Passing { request, way: Way::Request, origin, body, endpoint: None, effort, memory };
+    let client = &proxy.visit.client;
+    let mut passing = Passing { client, request, way: Way::Request, origin, body, endpoint: None, effort, memory };
     let outcome = mediation.mediate_request(&mut passing).await?;
     let chosen = passing.endpoint.and_then(|number| proxy.table.chosen(number));
     if let Outcome::Respond { status } = outcome {
@@ -65,7 +66,7 @@ pub(super) async fn pass(
     let mut lent = Lent::of(proxy.memories);
     let mediated = match sequence.is_empty() {
         true => Ok(Outcome::Continue),
-        false => mediate_answer(route, exchange, scheme, &mut lent.memory).await,
+        false => mediate_answer(proxy, route, exchange, scheme, &mut lent.memory).await,
     };
     match mediated {
         Ok(Outcome::Continue) if !gathers => {
@@ -102,6 +103,7 @@ pub(super) async fn pass(
 
 /// Passes the answer through its sequence; if that writes another body, it replaces the backend's.
 async fn mediate_answer(
+    proxy: &ProxyVisit<'_>,
     route: &ProxyRoute,
     exchange: &mut Exchange<'_>,
     scheme: &str,
@@ -112,8 +114,8 @@ async fn mediate_answer(
     let mut body = std::mem::take(&mut response.body);
     let authority = request.host().map_or_else(|| Cow::Owned(local.to_string()), Cow::Borrowed);
     let origin = ClientOrigin { scheme, authority: &authority };
-    let effort = Effort::begins();
-    let mut passing = Passing { request, way: Way::Answer(head), origin, body: &body, endpoint: None, effort, memory };
+    let (client, way, effort) = (&proxy.visit.client, Way::Answer(head), Effort::begins());
+    let mut passing = Passing { client, request, way, origin, body: &body, endpoint: None, effort, memory };
     let outcome = route.mediation.mediate_answer(&mut passing).await;
     if let Some(replacement) = memory.replacement() {
         body.clear();

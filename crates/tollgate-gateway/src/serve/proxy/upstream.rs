@@ -203,13 +203,13 @@ fn write_request(
     permit: &Permit<'_>,
     outgoing: &Outgoing<'_>,
 ) -> (usize, Body) {
-    let (peer, transport) = (exchange.peer(), exchange.transport());
+    let transport = exchange.transport();
     let (request, _, out) = exchange.outbound();
     out.clear();
     write_address(out, route, request, permit);
     let address_bytes = out.len();
     let came = Came {
-        peer,
+        address: proxy.visit.address,
         scheme: scheme(transport),
         credentials: match proxy.visit.common.authentication.is_on() {
             true => Credentials::Ours,

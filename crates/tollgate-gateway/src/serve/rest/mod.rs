@@ -46,7 +46,7 @@ pub(crate) async fn serve(
         Err(Failure::Broken(error)) => Err(error),
         Err(Failure::Told(fault)) => {
             let (request, response) = exchange.split();
-            visit.common.tell(&fault, rest_format::of_error(Some(request)), request, response);
+            visit.tell(&fault, rest_format::of_error(Some(request)), request, response);
             Ok(())
         }
     }

@@ -15,7 +15,7 @@ fn the_page_needs_no_script_to_show_its_tables() {
         ("/state\" data-state=\"free\">", 3 * 3 * 2),
         ("data-at=\"/services/0/pool/admitted\" data-as=\"count\">1</dd>", 1),
         ("data-as=\"text\">connections_max</th>", 1),
-        ("<template>", 5),
+        ("<template>", 6),
     ] {
         assert_eq!(page.matches(fragment).count(), times, "{fragment}");
     }

@@ -7,8 +7,11 @@ mod refusals;
 mod rules;
 mod ways_round;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use std::time::{Duration, SystemTime};
+
+use tollgate_net::clock::ManualClock;
 
 use super::client::Running;
 use crate::auth;
@@ -43,10 +46,32 @@ pub(super) fn lines() -> &'static [String; 2] {
 impl Guarded {
     /// Starts a gateway with more configuration behind `[users]`.
     pub(super) fn start(more: &str) -> Guarded {
+        let (folder, users) = Guarded::files();
+        let gateway = Running::start(&with_users(&users, more));
+        Guarded { gateway, users, folder }
+    }
+
+    /// The same with a clock that is moved by hand.
+    pub(super) fn start_by_hand(more: &str) -> (Guarded, ManualClock) {
+        let (folder, users) = Guarded::files();
+        let from = SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000);
+        let (gateway, hand) = Running::start_by_hand(&with_users(&users, more), from);
+        (Guarded { gateway, users, folder }, hand)
+    }
+
+    /// Its configuration with something else behind `[users]`.
+    pub(super) fn config(&self, more: &str) -> String {
+        with_users(&self.users, more)
+    }
+
+    fn files() -> (tempfile::TempDir, PathBuf) {
         let folder = tempfile::tempdir().unwrap();
         let users = folder.path().join("users");
         std::fs::write(&users, lines().join("\n")).unwrap();
-        let gateway = Running::start(&format!("users.file = {:?}\n{more}", users.to_str().unwrap()));
-        Guarded { gateway, users, folder }
+        (folder, users)
     }
+}
+
+fn with_users(users: &Path, more: &str) -> String {
+    format!("users.file = {:?}\n{more}", users.to_str().unwrap())
 }

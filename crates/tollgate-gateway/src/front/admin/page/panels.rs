@@ -83,6 +83,7 @@ pub(super) fn render(html: &mut Html<'_>, token: &str, listing: &Listing) {
     connections(html);
     endpoints::render(html, token);
     cache::render(html, token, listing);
+    clients(html);
     limits(html);
     html.raw("</main>");
 }
@@ -94,7 +95,7 @@ fn header(html: &mut Html<'_>) {
     html.figure("span", "", "/server/state", FigureFormat::Words);
     html.raw("</span></p><button id=\"pause\" type=\"button\" aria-pressed=\"false\" hidden>Pause</button>");
     html.raw("<nav aria-label=\"Panels\"><a href=\"#work-processes\">Work processes</a>");
-    html.raw("<a href=\"#connections\">Connections</a><a href=\"#endpoints\">Endpoints</a><a href=\"#cache\">Cache</a><a href=\"#limits\">Limits</a></nav></div>");
+    html.raw("<a href=\"#connections\">Connections</a><a href=\"#endpoints\">Endpoints</a><a href=\"#cache\">Cache</a><a href=\"#clients\">Clients</a><a href=\"#limits\">Limits</a></nav></div>");
     facts(html, "facts", "", SERVER);
     html.raw("</header>");
 }
@@ -191,6 +192,24 @@ fn authentication(html: &mut Html<'_>) {
         facts(html, "rows", "/authentication/hashing/", HASHING);
     }
     html.raw("</article>");
+}
+
+/// Panel of clients that were refused something.
+fn clients(html: &mut Html<'_>) {
+    html.raw("<section id=\"clients\" aria-labelledby=\"clients-title\"><h2 id=\"clients-title\">Refused clients</h2>");
+    html.raw(
+        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Refused clients\"><table class=\"limits\">",
+    );
+    html.raw("<caption>Clients that were refused something, why and how often</caption><thead><tr>");
+    html.raw("<th scope=\"col\">Client</th><th scope=\"col\">Reason</th><th scope=\"col\" class=\"n\">Refusals</th>");
+    html.raw("<th scope=\"col\" class=\"n\">Last one ago</th></tr></thead>");
+    html.rows("tbody", "", "/clients/refused", |html| {
+        html.raw("<tr>").figure("th", "scope=\"row\"", "client", FigureFormat::Text);
+        html.figure("td", "data-label=\"Reason\"", "reason", FigureFormat::Words);
+        html.figure("td", "class=\"n\" data-label=\"Refusals\"", "count", FigureFormat::Count);
+        html.figure("td", "class=\"n\" data-label=\"Last one ago\"", "seconds_ago", FigureFormat::Seconds).raw("</tr>");
+    });
+    html.raw("</table></div></section>");
 }
 
 fn limits(html: &mut Html<'_>) {
