@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rustix::process::setpriority_process;
 use tokio::sync::oneshot;
 
-/// Niceness of the threads: a tenth of the time of a thread that serves.
-const NICENESS: i32 = 10;
+/// Niceness of the threads: a third of the time of a thread that serves, and as much as one that reads for long.
+const NICENESS: i32 = 5;
 
 /// Work for a thread.
 type Job = Box<dyn FnOnce() + Send>;

@@ -33,6 +33,10 @@ use crate::visit::common::Common;
 use crate::visit::room::{AheadBytes, BatchRoom};
 use crate::work::parts::Buffers;
 
+/// Niceness of threads for long work: a third of the time of an event loop, so that a few long reads do not hold up all
+/// short ones.
+const AWAY_NICENESS: i32 = 5;
+
 /// A gateway that listens. It answers once it runs.
 pub struct Gateway {
     servers: Vec<Server>,
@@ -121,7 +125,7 @@ impl Gateway {
             // Whoever sends for many has the connections of many.
             let unlimited = [&config.clients.exempt[..], &config.clients.trusted_proxies].concat();
             let is_unlimited = move |address| unlimited.iter().any(|network| network.contains(&address));
-            Ok(bound.with_blocking_threads(work_processes).with_exempt_clients(is_unlimited))
+            Ok(bound.with_blocking_threads(work_processes, AWAY_NICENESS).with_exempt_clients(is_unlimited))
         };
         let plain = config.listen.addresses.iter().map(|address| listen(*address, threads));
         let mut servers = plain.collect::<Result<Vec<_>, _>>()?;

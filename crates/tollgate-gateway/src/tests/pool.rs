@@ -10,6 +10,23 @@ fn occupy(gateway: &Running) -> Reading {
 }
 
 #[test]
+fn long_reads_leave_a_part_of_the_pool_to_short_ones() {
+    let gateway = Running::start("work_processes = { limit = 4, queue_max = 1, wait_ms_max = 600000 }");
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let pool = &gateway.shared.services[0].hosted.pool;
+    let task = somebody();
+    let held: Vec<Reading> = (0..3).map(|_| runtime.block_on(pool.acquire_long(&task)).unwrap()).collect();
+    let long = format!("{V4}FlightCollection?$expand=flightBookings");
+    let mut waiting = gateway.connect();
+    waiting.send("GET", &long, &[]);
+    gateway.wait_for_metric("tollgate_work_processes_waiting", |waiting| waiting == 1);
+    gateway.get("/rest/carriers/AA").expect(200, "AA");
+    gateway.get(&long).expect(503, "ask again later");
+    drop(held);
+    waiting.read("GET").expect(200, "flightBookings");
+}
+
+#[test]
 fn without_a_queue_a_full_pool_is_answered_503_in_the_callers_protocol() {
     let gateway = Running::start("work_processes = { limit = 1, queue_max = 0 }");
     let held = occupy(&gateway);

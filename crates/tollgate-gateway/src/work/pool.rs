@@ -15,10 +15,15 @@ use crate::work::board::{ProcessState, Seen, Task};
 use crate::work::dispatcher::{Dispatcher, Occupancy, Refused, WorkProcess};
 use crate::work::weight::WorkPlace;
 
+/// Share of the work processes that is left to short reads, as a divisor.
+const SHORT_SHARE: usize = 4;
+
 /// Work processes over one database.
 #[derive(Debug)]
 pub(crate) struct Pool {
     dispatcher: Dispatcher<Connection>,
+    /// Turns of reads that may take long, fewer than there are work processes; absent: as many.
+    long_reads: Option<Dispatcher<()>>,
     locking: Locking,
     wait_max: Duration,
     /// Counters of those that have a work process and wait for the lock.
@@ -53,6 +58,7 @@ pub(crate) enum Locking {
 /// A work process for reading.
 pub(crate) struct Reading {
     work_process: WorkProcess<Connection>,
+    _long: Option<WorkProcess<()>>,
     _lock: Option<OwnedRwLockReadGuard<()>>,
 }
 
@@ -86,8 +92,16 @@ impl Pool {
     /// Creates a work process for each of `connections`, with a queue of at most `queue_max` requests, none waiting
     /// longer than `wait_max`.
     pub(crate) fn new(connections: Vec<Connection>, locking: Locking, queue_max: usize, wait_max: Duration) -> Pool {
+        let left_to_short = match locking {
+            // A read of one row takes microseconds on the loop: it is not to wait for whoever reads for a second.
+            Locking::Whole(_) | Locking::Writers(_) => connections.len() / SHORT_SHARE,
+            // All reads take about as long, most of it on the way.
+            Locking::Unlocked => 0,
+        };
+        let turns = vec![(); connections.len() - left_to_short];
+        let long_reads = (left_to_short > 0).then(|| Dispatcher::new(turns, queue_max, wait_max));
         let dispatcher = Dispatcher::new(connections, queue_max, wait_max);
-        Pool { dispatcher, locking, wait_max, lock_waits: Mutex::default(), changes: Arc::default() }
+        Pool { dispatcher, long_reads, locking, wait_max, lock_waits: Mutex::default(), changes: Arc::default() }
     }
 
     /// Acquires a work process for reading, for `task`.
@@ -103,11 +117,25 @@ impl Pool {
             }),
             Locking::Writers(_) | Locking::Unlocked => None,
         };
-        Ok(Reading { work_process, _lock: lock })
+        Ok(Reading { work_process, _long: None, _lock: lock })
+    }
+
+    /// The same for a read that may take long: a part of the work processes is left to short ones.
+    ///
+    /// # Errors
+    /// As [`acquire`](Pool::acquire).
+    pub(crate) async fn acquire_long(&self, task: &Task<'_>) -> Result<Reading, Refused> {
+        let Some(long_reads) = &self.long_reads else { return self.acquire(task).await };
+        let turn = long_reads.acquire(task).await?;
+        Ok(Reading { _long: Some(turn), ..self.acquire(task).await? })
     }
 
     /// Acquires a work process for a paused read that has begun to answer; it is never refused.
     pub(crate) async fn acquire_again(&self, task: &Task<'_>) -> Reading {
+        let turn = match &self.long_reads {
+            Some(long_reads) => Some(long_reads.acquire_again(task).await),
+            None => None,
+        };
         let work_process = self.dispatcher.acquire_again(task).await;
         let lock = match &self.locking {
             Locking::Whole(lock) => loop {
@@ -119,7 +147,7 @@ impl Pool {
             },
             Locking::Writers(_) | Locking::Unlocked => None,
         };
-        Reading { work_process, _lock: lock }
+        Reading { work_process, _long: turn, _lock: lock }
     }
 
     /// Acquires a work process for writing, for `task`.
@@ -172,6 +200,16 @@ impl Pool {
     /// Current state of the work processes. One that waits for the lock counts as busy and as waiting.
     pub(crate) fn occupancy(&self) -> Occupancy {
         let mut occupancy = self.dispatcher.occupancy();
+        if let Some(long_reads) = &self.long_reads {
+            let long = long_reads.occupancy();
+            occupancy.waiting += long.waiting;
+            occupancy.waiting_max = occupancy.waiting_max.max(long.waiting_max);
+            occupancy.queued_total += long.queued_total;
+            occupancy.waited += long.waited;
+            occupancy.refused_full_total += long.refused_full_total;
+            occupancy.refused_late_total += long.refused_late_total;
+            occupancy.abandoned_total += long.abandoned_total;
+        }
         let waits = self.lock_waits();
         occupancy.waiting += waits.waiting;
         occupancy.waiting_max = occupancy.waiting_max.max(waits.waiting_max);

@@ -210,6 +210,8 @@ fn the_example_of_a_configuration_shows_the_defaults() {
     let default = Config::default();
     config.listen.threads = default.listen.threads;
     config.admin.address = default.admin.address;
+    assert_eq!(config.limits.connections_per_client_max, Some(default.limits.connections_per_client()));
+    config.limits.connections_per_client_max = None;
     for (service, default) in config.services.iter_mut().zip(&default.services) {
         service.location = default.location.clone();
     }

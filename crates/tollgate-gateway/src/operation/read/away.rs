@@ -60,7 +60,7 @@ pub(crate) async fn run(
     exchange: &mut Exchange<'_>,
     work: impl Work,
 ) -> Result<(), Failure> {
-    let work_process = service.pool.acquire(&visit.task(exchange.request())).await.map_err(Fault::from)?;
+    let work_process = service.pool.acquire_long(&visit.task(exchange.request())).await.map_err(Fault::from)?;
     run_with(visit, service, exchange, work, work_process).await
 }
 

@@ -109,7 +109,7 @@ pub(super) async fn answer(
     let buffer = visit.common.buffers.take();
     let (batch, done) = match scanned.access {
         BatchAccess::Reads => {
-            let mut reading = service.pool.acquire(&visit.task(exchange.request())).await.map_err(Fault::from)?;
+            let mut reading = service.pool.acquire_long(&visit.task(exchange.request())).await.map_err(Fault::from)?;
             done(WorkPlace::Away, service, batch, buffer, move |service, batch, out| {
                 // Nothing is to be made last, so nothing is begun.
                 batch.run(service, &mut reading, out, Units::Unmarked)
