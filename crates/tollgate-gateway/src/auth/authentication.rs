@@ -58,14 +58,20 @@ pub struct Authentication {
 #[derive(Debug)]
 struct Basic {
     challenge: Arc<str>,
-    /// Key of the hashes of verified credentials; lives as long as the process.
-    key: hmac::Key,
     kept_for: Duration,
-    known_to_all: Mutex<Verified>,
+    known: Arc<Known>,
     /// Limits how many hash at once; the others wait in a bounded queue.
     turns: Dispatcher<()>,
     hashing: Hashing,
     patience: Patience,
+}
+
+/// Credentials that were verified, whatever the configuration.
+#[derive(Debug)]
+struct Known {
+    /// Key of their hashes; lives as long as the process.
+    key: hmac::Key,
+    to_all: Mutex<Verified>,
 }
 
 /// State of one loop, used without locks.
@@ -124,7 +130,7 @@ impl Authentication {
         log: Arc<Log>,
     ) -> Result<Authentication, UsersError> {
         let users = Arc::new(CurrentUsers::new(Authentication::read_users(config)?));
-        Ok(Authentication::of(users, config, Arc::default(), clock, log))
+        Ok(Authentication::of(users, config, (Arc::default(), None), clock, log))
     }
 
     /// Reads the users from their file; none if there is no file.
@@ -140,7 +146,7 @@ impl Authentication {
     /// # Panics
     /// As [`new`](Authentication::new).
     pub(crate) fn beside(&self, config: &config::Authentication, clock: Clock) -> Authentication {
-        Authentication::of(Arc::clone(&self.users), config, Arc::default(), clock, Arc::clone(&self.log))
+        Authentication::of(Arc::clone(&self.users), config, (Arc::default(), None), clock, Arc::clone(&self.log))
     }
 
     /// Creates an authentication of the same users under another configuration; the counters go on.
@@ -149,7 +155,10 @@ impl Authentication {
     /// As [`new`](Authentication::new).
     pub(crate) fn under(&self, config: &config::Authentication) -> Authentication {
         let (users, tally) = (Arc::clone(&self.users), Arc::clone(&self.tally));
-        Authentication::of(users, config, tally, self.clock.clone(), Arc::clone(&self.log))
+        // They are verified anew, but need not wait for it as guesses do.
+        let known = self.basic.as_ref().map(|basic| Arc::clone(&basic.known));
+        known.iter().for_each(|known| lock(&known.to_all).expire(self.clock.now()));
+        Authentication::of(users, config, (tally, known), self.clock.clone(), Arc::clone(&self.log))
     }
 
     /// Replaces the users.
@@ -165,16 +174,15 @@ impl Authentication {
     fn of(
         users: Arc<CurrentUsers>,
         config: &config::Authentication,
-        tally: Arc<Tally>,
+        (tally, known): (Arc<Tally>, Option<Arc<Known>>),
         clock: Clock,
         log: Arc<Log>,
     ) -> Authentication {
         let hashes = vec![(); config.hashes_at_once as usize];
         let basic = config.takes_basic().then(|| Basic {
             challenge: basic::challenge(&config.realm),
-            key: hmac::Key::generate(hmac::HMAC_SHA256, &SystemRandom::new()).expect("the system gives random bytes"),
             kept_for: Duration::from_secs(config.cached_seconds.into()),
-            known_to_all: Mutex::new(Verified::new(KNOWN_TO_ALL_MAX)),
+            known: known.unwrap_or_else(|| Arc::new(Known::new())),
             turns: Dispatcher::new(hashes, config.hashes_waiting_max as usize, WAIT_MAX),
             hashing: Hashing::start(config.hashes_at_once),
             patience: Patience {
@@ -324,14 +332,14 @@ impl Authentication {
                 outcomes.verified.fetch_add(1, Ordering::Relaxed);
                 let now = self.clock.now();
                 let kept = Kept { user, until: now + basic.kept_for, edition };
-                lock(&basic.known_to_all).keep(digest, kept.clone(), now);
+                lock(&basic.known.to_all).keep(digest, kept.clone(), now);
                 // Only now: whoever waits with the same credentials finds them verified.
                 drop(turn);
                 Ok(self.keep(local, digest, kept))
             }
             Verdict::Refused => {
                 outcomes.refused.fetch_add(1, Ordering::Relaxed);
-                lock(&self.tally.guesses).add(&client, digest, self.clock.now(), edition);
+                lock(&self.tally.guesses).add(&client, (digest, edition), self.clock.now(), basic.patience);
                 // Only now: whoever waits with the same credentials finds them refused.
                 drop(turn);
                 self.log.line(format_args!("401 for {shown:?} from {address}: no user has such a name and password"));
@@ -351,7 +359,7 @@ impl Authentication {
         }
         let wait = guesses.wait(client, now, basic.patience);
         drop(guesses);
-        if wait.is_zero() || lock(&basic.known_to_all).were_right(digest, edition) {
+        if wait.is_zero() || lock(&basic.known.to_all).were_right(digest) {
             return Ok(());
         }
         self.tally.outcomes.delayed.fetch_add(1, Ordering::Relaxed);
@@ -360,7 +368,7 @@ impl Authentication {
 
     /// Owner of these credentials, if another loop, or another request while this one waited, verified them.
     fn known_to_all(&self, basic: &Basic, local: &Local, digest: &Digest) -> Option<Caller> {
-        let kept = lock(&basic.known_to_all).find(digest, self.clock.now(), self.users.edition()).cloned()?;
+        let kept = lock(&basic.known.to_all).find(digest, self.clock.now(), self.users.edition()).cloned()?;
         self.tally.outcomes.shared.fetch_add(1, Ordering::Relaxed);
         Some(self.keep(local, *digest, kept))
     }
@@ -384,10 +392,17 @@ impl Drop for Local {
     }
 }
 
+impl Known {
+    fn new() -> Known {
+        let key = hmac::Key::generate(hmac::HMAC_SHA256, &SystemRandom::new()).expect("the system gives random bytes");
+        Known { key, to_all: Mutex::new(Verified::new(KNOWN_TO_ALL_MAX)) }
+    }
+}
+
 impl Basic {
     fn digest(&self, text: &str) -> Digest {
         let mut digest = Digest::default();
-        digest.copy_from_slice(hmac::sign(&self.key, text.as_bytes()).as_ref());
+        digest.copy_from_slice(hmac::sign(&self.known.key, text.as_bytes()).as_ref());
         digest
     }
 

@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use tollgate_wire::base64;
 
+use super::password::PASSWORD_BYTES_MAX;
+
 /// Longest base64 that is decoded: the longest name and password, twice over.
 const TEXT_BYTES_MAX: usize = 8 * 1024;
 
@@ -28,6 +30,10 @@ impl Credentials {
             return None;
         }
         let (name, password) = decoded.split_once(':')?;
+        // No hash is made of a longer one, so that trying it is no guess.
+        if password.len() > PASSWORD_BYTES_MAX {
+            return None;
+        }
         Some(Credentials { name: name.to_owned(), password: password.to_owned() })
     }
 }

@@ -1,4 +1,4 @@
-//! Threads that hash passwords, at a low priority: a flood of passwords takes no core from those who are known.
+//! Threads that hash passwords, at a low priority: a flood of passwords takes few cores from those who are known.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -16,7 +16,8 @@ type Job = Box<dyn FnOnce() + Send>;
 /// The threads; they end when this is dropped.
 #[derive(Debug)]
 pub(super) struct Hashing {
-    jobs: Sender<Job>,
+    /// Absent where the system has no thread for it.
+    jobs: Option<Sender<Job>>,
 }
 
 impl Hashing {
@@ -24,20 +25,22 @@ impl Hashing {
     pub(super) fn start(threads: u32) -> Hashing {
         let (jobs, taken) = channel::<Job>();
         let taken = Arc::new(Mutex::new(taken));
-        for number in 0..threads {
+        let start = |number: &u32| {
             let taken = Arc::clone(&taken);
             let named = std::thread::Builder::new().name(format!("hash-{number}"));
-            named.spawn(move || work(&taken)).expect("the system has a thread at the start");
-        }
-        Hashing { jobs }
+            named.spawn(move || work(&taken)).is_ok()
+        };
+        let started = (0..threads).filter(start).count();
+        Hashing { jobs: (started > 0).then_some(jobs) }
     }
 
     /// Has one of the threads do this; `None` if it panicked.
     pub(super) async fn run<T: Send + 'static>(&self, job: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+        let Some(jobs) = &self.jobs else { return tokio::task::spawn_blocking(job).await.ok() };
         let (tell, told) = oneshot::channel();
         // Whoever went away meanwhile hears nothing, which is as good.
         let job = Box::new(move || drop(tell.send(job())));
-        self.jobs.send(job).expect("the threads last as long as this");
+        jobs.send(job).expect("the threads last as long as this");
         told.await.ok()
     }
 }

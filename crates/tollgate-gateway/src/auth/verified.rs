@@ -42,9 +42,15 @@ impl Verified {
         self.users.get(digest).filter(|kept| kept.until > now && kept.edition == edition)
     }
 
-    /// Whether these credentials were verified by this edition, however long ago.
-    pub(super) fn were_right(&self, digest: &Digest, edition: Edition) -> bool {
-        self.users.get(digest).is_some_and(|kept| kept.edition == edition)
+    /// Whether these credentials were verified once, however long ago and by whatever edition: they may not be right
+    /// any more.
+    pub(super) fn were_right(&self, digest: &Digest) -> bool {
+        self.users.contains_key(digest)
+    }
+
+    /// Lets none of them count as verified any more.
+    pub(super) fn expire(&mut self, now: Instant) {
+        self.users.values_mut().for_each(|kept| kept.until = now);
     }
 
     /// Keeps one. If there is no room, invalid ones are removed, or else the first to expire.
@@ -78,7 +84,7 @@ mod tests {
         {
             assert_eq!(verified.find(&[digest; 32], at(now), Edition(edition)).is_some(), expected, "{digest} {now}");
         }
-        assert!(verified.were_right(&[1; 32], Edition(1)) && !verified.were_right(&[1; 32], Edition(2)));
+        assert!(verified.were_right(&[1; 32]) && !verified.were_right(&[2; 32]));
         verified.keep([2; 32], kept(20, 1), start);
         verified.keep([3; 32], kept(30, 1), start);
         let there = |verified: &Verified| -> Vec<u8> {

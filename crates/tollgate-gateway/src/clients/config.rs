@@ -56,18 +56,20 @@ pub(crate) struct ClientsTable {
     /// believed. Whoever can send from there can be any client.
     #[schemars(with = "Vec<String>")]
     trusted_proxies: Vec<Spanned<String>>,
-    /// Addresses or networks that no limit of one client is for.
+    /// Addresses or networks that no limit of connections and requests of one client is for; wrong passwords make them
+    /// wait all the same.
     #[schemars(with = "Vec<String>")]
     exempt: Vec<Spanned<String>>,
 }
 
 /// What one client may take; a request must be within all limits that are for its path. What is beyond is answered 429
-/// with `Retry-After`.
-#[derive(Debug, Deserialize, JsonSchema)]
+/// with `Retry-After`. A batch is one request.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "ClientLimit")]
 pub(crate) struct LimitTable {
-    /// The path of a service or route with everything below it, such as `/odata/v4/flights/`; absent: all paths.
+    /// The path of a service or route with everything below it, such as `/odata/v4/flights/`; absent: all paths. A service
+    /// has one path for each protocol.
     path: Option<String>,
     /// How clients are told apart.
     #[serde(default)]
@@ -119,21 +121,23 @@ pub(crate) fn meaning(
     if let Some(limit) = limits.get(LIMITS_MAX) {
         return Err(ConfigError::at(text, file_name, limit.span(), &format!("expected at most {LIMITS_MAX} of them")));
     }
-    let limits = limits.into_iter().map(|limit| {
-        let origin = Origin::new(text, file_name, limit.span());
-        limit.into_inner().meaning(origin)
-    });
-    Ok(Clients {
-        trusted_proxies: networks(clients.trusted_proxies)?,
-        exempt: networks(clients.exempt)?,
-        limits: limits.collect::<Result<_, _>>()?,
-    })
+    let mut all: Vec<ClientLimit> = Vec::with_capacity(limits.len());
+    for limit in limits {
+        let limit = limit.get_ref().meaning(Origin::new(text, file_name, limit.span()))?;
+        if all.contains(&limit) {
+            return Err(limit.origin.wrong("this limit is there twice"));
+        }
+        all.push(limit);
+    }
+    Ok(Clients { trusted_proxies: networks(clients.trusted_proxies)?, exempt: networks(clients.exempt)?, limits: all })
 }
 
 /// A network without bits beyond its mask, or an address.
 fn network(text: &str) -> Option<IpNet> {
     let network = text.parse().ok().or_else(|| text.parse::<IpAddr>().ok().map(IpNet::from))?;
-    (network.trunc() == network).then_some(network)
+    // Addresses are told without the prefix that maps IPv4 into IPv6.
+    let is_mapped = matches!(network.addr(), IpAddr::V6(address) if address.to_ipv4_mapped().is_some());
+    (network.trunc() == network && !is_mapped).then_some(network)
 }
 
 impl ClientLimit {
@@ -144,8 +148,8 @@ impl ClientLimit {
 }
 
 impl LimitTable {
-    fn meaning(self, origin: Origin) -> Result<ClientLimit, ConfigError> {
-        let LimitTable { path, by, requests_per_second, burst, in_flight_max } = self;
+    fn meaning(&self, origin: Origin) -> Result<ClientLimit, ConfigError> {
+        let LimitTable { path, by, requests_per_second, burst, in_flight_max } = self.clone();
         if requests_per_second.is_none() && in_flight_max.is_none() {
             return Err(origin.wrong("expected `requests_per_second` or `in_flight_max`"));
         }

@@ -52,6 +52,11 @@ impl Clients {
         client_address(request, peer, &self.trusted_proxies)
     }
 
+    /// Whether an address may have any number of connections: whoever sends for many has the connections of many.
+    pub(crate) fn is_unlimited(&self, address: IpAddr) -> bool {
+        self.exempt.iter().chain(&self.trusted_proxies).any(|network| network.contains(&address))
+    }
+
     /// Counts a request of the client at `address` below `root`, the path of its service or route.
     ///
     /// # Errors

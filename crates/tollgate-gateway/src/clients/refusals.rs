@@ -24,7 +24,7 @@ pub(crate) enum Reason {
     Rate,
     /// It had as many requests in flight as it may have.
     InFlight,
-    /// No work process, or no turn for its password, was free in time.
+    /// There was no place for it, or no work process, turn or time.
     Queue,
     /// No user has such a name and password.
     WrongPassword,

@@ -53,7 +53,6 @@ const FIXED: &[Fixed] = &[
     ("[admin]", |old, new| old.admin != new.admin),
     ("[[service]]", has_other_services),
     ("[limits]", |old, new| old.limits != new.limits),
-    ("trusted or exempt addresses, for connections", has_other_unlimited),
     ("[mediation]", |old, new| old.mediation != new.mediation),
     ("drain_seconds", |old, new| old.drain_seconds != new.drain_seconds),
 ];
@@ -191,12 +190,6 @@ fn shows_the_same(old: &config::Authentication, new: &config::Authentication) ->
 
 fn has_other_services(old: &Config, new: &Config) -> bool {
     old.services != new.services || old.built_in != new.built_in
-}
-
-/// Whether listeners would let others have any number of connections.
-fn has_other_unlimited(old: &Config, new: &Config) -> bool {
-    let unlimited = |config: &Config| [config.clients.exempt.clone(), config.clients.trusted_proxies.clone()];
-    unlimited(old) != unlimited(new)
 }
 
 fn has_the_same_listeners(old: &Config, new: &Config) -> bool {

@@ -122,9 +122,8 @@ impl Gateway {
             let options = ListenOptions { address, backlog: config.listen.backlog, threads };
             // What leaves the loop holds a work process, so there is never work for more threads.
             let bound = Server::bind(&options).map_err(|error| StartError::Listen { address, error })?;
-            // Whoever sends for many has the connections of many.
-            let unlimited = [&config.clients.exempt[..], &config.clients.trusted_proxies].concat();
-            let is_unlimited = move |address| unlimited.iter().any(|network| network.contains(&address));
+            let current = Arc::clone(&current);
+            let is_unlimited = move |address| current.shared().common.clients.is_unlimited(address);
             Ok(bound.with_blocking_threads(work_processes, AWAY_NICENESS).with_exempt_clients(is_unlimited))
         };
         let plain = config.listen.addresses.iter().map(|address| listen(*address, threads));

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
 
-use super::queue::{Charge, FairQueue};
+use super::queue::{Charge, FairQueue, Hold};
 use crate::base::client::Client;
 use crate::work::board::{Board, ProcessState, Seen, Task};
 
@@ -113,15 +113,26 @@ impl<C> Dispatcher<C> {
         Dispatcher { shared: Arc::new(Shared { state: Mutex::new(state), board, queue_max, wait_max }) }
     }
 
-    /// Acquires a work process for `task`: at once if one is free, else after those whose clients had less of late. If
-    /// the queue is full, a client that had less takes the place of one that had more.
+    /// Acquires a work process for `task`: at once if one is free, else by turns first who had least of late and who came
+    /// first. If the queue is full, a client takes a place of one that has more of them.
     ///
     /// Dropping the future leaves the queue.
     ///
     /// # Errors
     /// [`Refused`] if there was no place in the queue, or the wait was too long.
     pub(crate) async fn acquire(&self, task: &Task<'_>) -> Result<WorkProcess<C>, Refused> {
-        self.acquire_within(task, self.shared.queue_max, self.shared.wait_max).await
+        self.acquire_within(task, (self.shared.queue_max, Hold::Refusable), self.shared.wait_max).await
+    }
+
+    /// The same for one that waited elsewhere before: only for what is left of the longest wait since it was asked, and
+    /// not refused for a full queue.
+    ///
+    /// # Errors
+    /// As [`acquire`](Dispatcher::acquire).
+    pub(crate) async fn acquire_in_time(&self, task: &Task<'_>) -> Result<WorkProcess<C>, Refused> {
+        let left = self.shared.wait_max.saturating_sub(task.asked.elapsed());
+        let acquired = self.acquire_within(task, (usize::MAX, Hold::Kept), left).await;
+        acquired.map_err(|_| Refused::WaitedTooLong { wait_max: self.shared.wait_max })
     }
 
     /// Acquires a work process for paused work that has begun to answer: it waits in the same queue, and is never
@@ -129,7 +140,9 @@ impl<C> Dispatcher<C> {
     pub(crate) async fn acquire_again(&self, task: &Task<'_>) -> WorkProcess<C> {
         loop {
             // Each round waits for an hour: as long as the pool is alive, there is a turn.
-            if let Ok(work_process) = self.acquire_within(task, usize::MAX, Duration::from_secs(3600)).await {
+            if let Ok(work_process) =
+                self.acquire_within(task, (usize::MAX, Hold::Kept), Duration::from_secs(3600)).await
+            {
                 return work_process;
             }
         }
@@ -138,11 +151,11 @@ impl<C> Dispatcher<C> {
     async fn acquire_within(
         &self,
         task: &Task<'_>,
-        queue_max: usize,
+        (queue_max, hold): (usize, Hold),
         wait_max: Duration,
     ) -> Result<WorkProcess<C>, Refused> {
         let client = task.client;
-        let mut place = match self.shared.ask(client, queue_max)? {
+        let mut place = match self.shared.ask(client, queue_max, hold)? {
             Acquisition::Had(held) => {
                 self.shared.board.take(held.number, task, task.asked);
                 return Ok(self.holding(held));
@@ -271,7 +284,9 @@ impl<C> Shared<C> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn ask(&self, client: &Client, queue_max: usize) -> Result<Acquisition<C>, Refused> {
+    fn ask(&self, client: &Client, queue_max: usize, hold: Hold) -> Result<Acquisition<C>, Refused> {
+        // Dropped behind the lock, which tells the one that waited.
+        let displaced: Option<Waiter<C>>;
         let mut state = self.lock();
         if let Some(held) = state.idle.pop() {
             let occupancy = &mut state.occupancy;
@@ -282,13 +297,13 @@ impl<C> Shared<C> {
         }
         if state.queue.len() >= queue_max {
             state.occupancy.refused_full_total += 1;
-            // Dropped, which tells the one that waited.
-            if state.queue.displace(client).is_none() {
+            displaced = state.queue.displace(client);
+            if displaced.is_none() {
                 return Err(Refused::QueueFull { queue_max });
             }
         }
         let (give, given) = oneshot::channel();
-        let ticket = state.queue.push(client, give, Instant::now());
+        let ticket = state.queue.push(client, hold, give, Instant::now());
         state.occupancy.waiting_max = state.occupancy.waiting_max.max(state.queue.len() as u64);
         Ok(Acquisition::Queued(ticket, given))
     }
@@ -422,17 +437,32 @@ mod tests {
         let held = had_by(&pool, &flooding).await.unwrap();
         let mut flood = [pin!(had_by(&pool, &flooding)), pin!(had_by(&pool, &flooding))];
         assert!(flood.iter_mut().all(|one| poll(one.as_mut()).is_pending()));
-        assert!(had_by(&pool, &newcomer).await.is_err(), "so far the flood had nothing by waiting");
-        drop(held);
-        let Poll::Ready(Ok(held)) = poll(flood[0].as_mut()) else { panic!("the first is served first") };
-        let mut third = pin!(had_by(&pool, &flooding));
-        assert!(poll(third.as_mut()).is_pending());
         let mut new = pin!(had_by(&pool, &newcomer));
         assert!(poll(new.as_mut()).is_pending());
-        let displaced = [flood[1].as_mut(), third.as_mut()].map(|one| poll(one));
-        assert!(matches!(displaced, [Poll::Pending, Poll::Ready(Err(Refused::QueueFull { queue_max: 2 }))]));
+        assert!(matches!(poll(flood[1].as_mut()), Poll::Ready(Err(Refused::QueueFull { queue_max: 2 }))));
+        assert!(had_by(&pool, &client(3)).await.is_err(), "nobody has more than one waiting");
         drop(held);
-        assert!(poll(flood[1].as_mut()).is_pending() && poll(new.as_mut()).is_ready());
+        let Poll::Ready(Ok(held)) = poll(flood[0].as_mut()) else { panic!("the first is served first") };
+        let mut again = pin!(had_by(&pool, &flooding));
+        assert!(poll(again.as_mut()).is_pending());
+        drop(held);
+        assert!(poll(new.as_mut()).is_ready() && poll(again.as_mut()).is_ready());
+        assert_eq!((pool.occupancy().refused_full_total, pool.occupancy().waiting), (2, 0));
+    }
+
+    #[tokio::test]
+    async fn whoever_began_to_answer_keeps_its_place_in_a_full_queue() {
+        let pool = pool(1, 1);
+        let held = had(&pool).await.unwrap();
+        let (one, other) = (client(1), client(2));
+        let task = |client| Task { method: "GET", path: "/", client, asked: Instant::now() };
+        let tasks = [task(&one), task(&one)];
+        let mut begun = [pin!(pool.acquire_again(&tasks[0])), pin!(pool.acquire_again(&tasks[1]))];
+        assert!(begun.iter_mut().all(|one| poll(one.as_mut()).is_pending()));
+        assert!(had_by(&pool, &other).await.is_err());
+        assert_eq!(pool.occupancy().waiting, 2);
+        drop(held);
+        assert!(poll(begun[0].as_mut()).is_ready() && poll(begun[1].as_mut()).is_ready());
     }
 
     #[tokio::test]
@@ -476,7 +506,7 @@ mod tests {
     #[test]
     fn a_holder_that_panics_gives_its_work_process_back() {
         let pool = pool(1, 0);
-        let Ok(Acquisition::Had(held)) = pool.shared.ask(&client(1), 0) else { panic!("one is free") };
+        let Ok(Acquisition::Had(held)) = pool.shared.ask(&client(1), 0, Hold::Refusable) else { panic!("one is free") };
         let held = pool.holding(held);
         let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(move || {
             let _held = held;

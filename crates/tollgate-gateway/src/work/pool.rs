@@ -22,8 +22,8 @@ const SHORT_SHARE: usize = 4;
 #[derive(Debug)]
 pub(crate) struct Pool {
     dispatcher: Dispatcher<Connection>,
-    /// Turns of reads that may take long, fewer than there are work processes; absent: as many.
-    long_reads: Option<Dispatcher<()>>,
+    /// Turns of what may take long, fewer than there are work processes; absent: as many.
+    long: Option<Dispatcher<()>>,
     locking: Locking,
     wait_max: Duration,
     /// Counters of those that have a work process and wait for the lock.
@@ -65,6 +65,7 @@ pub(crate) struct Reading {
 /// A work process for writing; nobody else writes the database meanwhile, unless the database handles that itself.
 pub(crate) struct Writing {
     work_process: WorkProcess<Connection>,
+    _long: Option<WorkProcess<()>>,
     changes: Arc<AtomicU64>,
     _lock: WriteLock,
 }
@@ -99,9 +100,9 @@ impl Pool {
             Locking::Unlocked => 0,
         };
         let turns = vec![(); connections.len() - left_to_short];
-        let long_reads = (left_to_short > 0).then(|| Dispatcher::new(turns, queue_max, wait_max));
+        let long = (left_to_short > 0).then(|| Dispatcher::new(turns, queue_max, wait_max));
         let dispatcher = Dispatcher::new(connections, queue_max, wait_max);
-        Pool { dispatcher, long_reads, locking, wait_max, lock_waits: Mutex::default(), changes: Arc::default() }
+        Pool { dispatcher, long, locking, wait_max, lock_waits: Mutex::default(), changes: Arc::default() }
     }
 
     /// Acquires a work process for reading, for `task`.
@@ -110,6 +111,10 @@ impl Pool {
     /// [`Refused`] if the queue is full or the wait was too long.
     pub(crate) async fn acquire(&self, task: &Task<'_>) -> Result<Reading, Refused> {
         let work_process = self.dispatcher.acquire(task).await?;
+        self.reading(task, work_process).await
+    }
+
+    async fn reading(&self, task: &Task<'_>, work_process: WorkProcess<Connection>) -> Result<Reading, Refused> {
         let lock = match &self.locking {
             Locking::Whole(lock) => Some(match Arc::clone(lock).try_read_owned() {
                 Ok(lock) => lock,
@@ -125,15 +130,17 @@ impl Pool {
     /// # Errors
     /// As [`acquire`](Pool::acquire).
     pub(crate) async fn acquire_long(&self, task: &Task<'_>) -> Result<Reading, Refused> {
-        let Some(long_reads) = &self.long_reads else { return self.acquire(task).await };
-        let turn = long_reads.acquire(task).await?;
-        Ok(Reading { _long: Some(turn), ..self.acquire(task).await? })
+        let Some(long) = &self.long else { return self.acquire(task).await };
+        let turn = long.acquire(task).await?;
+        // Waiting for both has the time limit of one.
+        let work_process = self.dispatcher.acquire_in_time(task).await?;
+        Ok(Reading { _long: Some(turn), ..self.reading(task, work_process).await? })
     }
 
     /// Acquires a work process for a paused read that has begun to answer; it is never refused.
     pub(crate) async fn acquire_again(&self, task: &Task<'_>) -> Reading {
-        let turn = match &self.long_reads {
-            Some(long_reads) => Some(long_reads.acquire_again(task).await),
+        let turn = match &self.long {
+            Some(long) => Some(long.acquire_again(task).await),
             None => None,
         };
         let work_process = self.dispatcher.acquire_again(task).await;
@@ -155,7 +162,14 @@ impl Pool {
     /// # Errors
     /// As [`acquire`](Pool::acquire).
     pub(crate) async fn acquire_to_write(&self, task: &Task<'_>) -> Result<Writing, Refused> {
-        let work_process = self.dispatcher.acquire(task).await?;
+        // Writers of a file wait for each other and for the disk.
+        let (turn, work_process) = match (&self.long, &self.locking) {
+            (Some(long), Locking::Writers(_)) => {
+                let turn = long.acquire(task).await?;
+                (Some(turn), self.dispatcher.acquire_in_time(task).await?)
+            }
+            _ => (None, self.dispatcher.acquire(task).await?),
+        };
         let lock = match &self.locking {
             Locking::Whole(lock) => WriteLock::Whole(match Arc::clone(lock).try_write_owned() {
                 Ok(lock) => lock,
@@ -167,7 +181,7 @@ impl Pool {
             }),
             Locking::Unlocked => WriteLock::Unlocked,
         };
-        Ok(Writing { work_process, changes: Arc::clone(&self.changes), _lock: lock })
+        Ok(Writing { work_process, _long: turn, changes: Arc::clone(&self.changes), _lock: lock })
     }
 
     /// Counter of the database's changes: it goes up after each transaction, before any client learns of it.
@@ -200,8 +214,8 @@ impl Pool {
     /// Current state of the work processes. One that waits for the lock counts as busy and as waiting.
     pub(crate) fn occupancy(&self) -> Occupancy {
         let mut occupancy = self.dispatcher.occupancy();
-        if let Some(long_reads) = &self.long_reads {
-            let long = long_reads.occupancy();
+        if let Some(long) = &self.long {
+            let long = long.occupancy();
             occupancy.waiting += long.waiting;
             occupancy.waiting_max = occupancy.waiting_max.max(long.waiting_max);
             occupancy.queued_total += long.queued_total;

@@ -27,7 +27,7 @@ pub(super) struct RefusedClientStatus {
     /// The client: an address, an IPv6 network, or `user:` and a name.
     pub(super) client: String,
     /// The reason: `connections` and `in-flight` (it had as many as it may have), `rate` (it asked too often), `queue`
-    /// (no work process was free in time), `wrong-password`, or `guessing` (it has to wait after wrong passwords).
+    /// (there was no place for it, or no work process or time), `wrong-password`, or `guessing` (it has to wait after wrong passwords).
     pub(super) reason: &'static str,
     /// Number of refusals since it was refused first, or came into this list again.
     pub(super) count: u64,

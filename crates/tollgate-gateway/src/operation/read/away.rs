@@ -14,7 +14,6 @@ use crate::hosted::Hosted;
 use crate::store::Connection;
 use crate::visit::Visit;
 use crate::work::parts::{self, Buffers, PartWriter};
-use crate::work::pool::Reading;
 
 /// Work that writes an answer, in one or more steps.
 pub(crate) trait Work: Send + 'static {
@@ -58,23 +57,9 @@ pub(crate) async fn run(
     visit: &Visit<'_>,
     service: &Arc<Hosted>,
     exchange: &mut Exchange<'_>,
-    work: impl Work,
-) -> Result<(), Failure> {
-    let work_process = service.pool.acquire_long(&visit.task(exchange.request())).await.map_err(Fault::from)?;
-    run_with(visit, service, exchange, work, work_process).await
-}
-
-/// The same under a work process already acquired.
-///
-/// # Errors
-/// As [`run`].
-pub(crate) async fn run_with(
-    visit: &Visit<'_>,
-    service: &Arc<Hosted>,
-    exchange: &mut Exchange<'_>,
     mut work: impl Work,
-    mut work_process: Reading,
 ) -> Result<(), Failure> {
+    let mut work_process = service.pool.acquire_long(&visit.task(exchange.request())).await.map_err(Fault::from)?;
     let buffers = &visit.common.buffers;
     let mut begun = false;
     let mut link = work.link(Sent::InParts);

@@ -86,7 +86,8 @@ impl Feed {
                     // Nothing of it has left, and what was not read to its end is as it was.
                     body.truncate(begin);
                     service.rows.attempt_failed(form);
-                    return away::run_with(visit, service, exchange, self, work_process).await;
+                    drop(work_process);
+                    return away::run(visit, service, exchange, self).await;
                 };
                 drop(work_process);
                 written?;

@@ -69,15 +69,24 @@ impl Single {
         service: &Arc<Hosted>,
         exchange: &mut Exchange<'_>,
     ) -> Result<Found, Failure> {
-        let mut work_process = service.pool.acquire(&visit.task(exchange.request())).await.map_err(Fault::from)?;
+        let place = service.place_of_read(&self.plan, visit.common.page_size);
+        let task = visit.task(exchange.request());
+        let acquired = match place {
+            ReadPlace::Loop | ReadPlace::Attempt(_) => service.pool.acquire(&task).await,
+            ReadPlace::Away => service.pool.acquire_long(&task).await,
+        };
+        let mut work_process = acquired.map_err(Fault::from)?;
         let mut body = std::mem::take(&mut exchange.respond().body);
-        let here = match service.place_of_read(&self.plan, visit.common.page_size) {
+        let here = match place {
             ReadPlace::Loop => Some(self.read(service, &mut work_process, std::mem::take(&mut body))),
             ReadPlace::Attempt(form) => {
                 let attempt = |connection: &mut Connection| self.read(service, connection, std::mem::take(&mut body));
                 let read = work_process.briefly(HELD_UP_MAX, attempt);
                 if read.is_none() {
                     service.rows.attempt_failed(form);
+                    drop(work_process);
+                    let task = visit.task(exchange.request());
+                    work_process = service.pool.acquire_long(&task).await.map_err(Fault::from)?;
                 }
                 read
             }

@@ -15,6 +15,7 @@ pub(super) fn plan(experiment: &Experiment, options: &PlanOptions) -> Result<Pla
     goes_through(experiment, options, "what is measured at equal rate comes after the blocks")?;
     let mut plan = Plan::draft(experiment, options, &options.extent.defaults())?;
     http::settle(&mut plan, experiment);
+    http::answer_often(&mut plan);
     let Some(encrypting) = experiment.own::<Encrypting>() else { return Ok(plan) };
     let overrides = plan.extent.of(experiment);
     plan.equal_rate = encrypting.equal_rate.map(|_| RatePlan {

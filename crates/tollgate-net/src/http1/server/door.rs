@@ -169,9 +169,19 @@ impl<S: Service> Door<S> {
         }
         let link = Link::new(core.clone(), Stream::plain(socket), peer, None);
         let service = self.service.clone();
+        let turned_away = TurnedAway(core);
         tokio::task::spawn_local(async move {
             connection::turn_away(link, service, fault).await;
-            core.turned_away();
+            drop(turned_away);
         });
+    }
+}
+
+/// A connection that is turned away, counted until this is dropped, and by the core behind its link.
+struct TurnedAway(Rc<Core>);
+
+impl Drop for TurnedAway {
+    fn drop(&mut self) {
+        self.0.turned_away();
     }
 }
