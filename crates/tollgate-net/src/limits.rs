@@ -78,6 +78,9 @@ limits! {
     /// Bytes that the unfinished requests of one core occupy while the rest of them is waited for: incomplete heads,
     /// and the buffers of exchanges that wait for a body.
     held_bytes_max: usize = 64 * 1024 * 1024, Some(503), "memory-full";
+    /// Bytes that the answers of one core occupy while their clients take them; beyond it those end whose clients took
+    /// nothing for longest.
+    unsent_bytes_max: usize = 64 * 1024 * 1024, None, "unsent-full";
     /// Time from the first byte of a head (on a fresh connection: from its acceptance) to its last.
     header_timeout: Duration = Duration::from_secs(10), Some(408), "header-timeout";
     /// Time that a body is granted before its rate is looked at.

@@ -215,6 +215,11 @@ pub struct Limits {
     #[serde(deserialize_with = "within::<1, HELD_BYTES_MAX, usize, _>")]
     #[schemars(range(min = 1, max = HELD_BYTES_MAX))]
     pub held_bytes_max: usize,
+    /// Bytes that answers may occupy on one event loop while their clients take them; beyond it the connections end whose
+    /// clients took nothing for longest.
+    #[serde(deserialize_with = "within::<1, HELD_BYTES_MAX, usize, _>")]
+    #[schemars(range(min = 1, max = HELD_BYTES_MAX))]
+    pub unsent_bytes_max: usize,
 }
 
 /// Default time for requests in flight to end.
@@ -455,6 +460,7 @@ impl Config {
             write_stall_timeout: ms(self.limits.stall_ms_max),
             drain_timeout: Duration::from_secs(u64::from(self.drain_seconds)),
             held_bytes_max: self.limits.held_bytes_max,
+            unsent_bytes_max: self.limits.unsent_bytes_max,
             // The services hold each body to a limit of its own; the engine's must not stand in their way.
             body_bytes_max: self.largest_body(),
             ..tollgate_net::limits::Limits::default()
@@ -560,6 +566,8 @@ impl Default for Limits {
             stall_ms_max: 30_000,
             // Two batches of the largest size a service takes by default, one of them complete.
             held_bytes_max: 128 << 20,
+            // 160 slow readers of long lists, which need 0.4 MiB each.
+            unsent_bytes_max: 64 << 20,
         }
     }
 }

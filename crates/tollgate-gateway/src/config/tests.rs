@@ -38,6 +38,7 @@ fn the_defaults_of_the_engines_limits_are_the_engines_own() {
         body_bytes_max: 64 << 20,
         held_bytes_max: 128 << 20,
         connections_per_client_max: engine.connections_max / 2,
+        unsent_bytes_max: 64 << 20,
         ..engine
     };
     assert_eq!(ours, expected);
@@ -74,6 +75,7 @@ fn every_key_is_read() {
             idle_ms_max = 2
             stall_ms_max = 3
             held_bytes_max = 4
+            unsent_bytes_max = 5
             [[service]]
             kind = "flights"
             database = "sqlite:flights.db"
@@ -176,7 +178,8 @@ fn every_key_is_read() {
                 header_ms_max: 1,
                 idle_ms_max: 2,
                 stall_ms_max: 3,
-                held_bytes_max: 4
+                held_bytes_max: 4,
+                unsent_bytes_max: 5
             },
             clients: ClientsConfig::default(),
             drain_seconds: 5,

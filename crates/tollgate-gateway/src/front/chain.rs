@@ -72,6 +72,7 @@ impl Service for Core {
 
     fn tick(&self, now: Instant) {
         self.pools.clean(now);
+        self.rest();
     }
 
     fn client_refused(&self, peer: SocketAddr) {

@@ -51,6 +51,11 @@ impl Core {
         }
     }
 
+    /// Gives memory back that nobody needs any more. Called a few times a second.
+    pub(super) fn rest(&self) {
+        self.held().shared.common.buffers.rest();
+    }
+
     /// The active configuration.
     pub(super) fn held(&self) -> Rc<Held> {
         let held = Rc::clone(&self.held.borrow());

@@ -2,6 +2,7 @@
 
 mod actions;
 mod admin;
+mod answer_limits;
 mod applied;
 mod auth;
 mod bad_input;

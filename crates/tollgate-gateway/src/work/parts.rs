@@ -5,6 +5,7 @@
 //! process, thread or snapshot. Buffers are reused: a part that was sent returns to [`Buffers`], which all loops share.
 //! The content of a part is not known here.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -26,6 +27,9 @@ const PARTS_AHEAD: usize = 1;
 /// Room behind [`PART_BYTES`] for the entity that crosses it, so that the buffer does not grow.
 const OVERHANG_BYTES: usize = 8 * 1024;
 
+/// Bytes of parts that are ready or being written while one is sent: what a slow client holds beside that.
+pub(crate) const BESIDE_BYTES_MAX: usize = (PARTS_AHEAD + 1) * (PART_BYTES + OVERHANG_BYTES);
+
 /// Buffers kept for the next answer: all that 20 work processes use at once, 8.7 MB. Buffers beyond that move between
 /// the threads' heaps, which then grow more.
 const SPARE_BUFFERS_MAX: usize = 64;
@@ -38,6 +42,8 @@ const PATIENCE: Duration = Duration::from_millis(100);
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Buffers {
     spare: Arc<Mutex<Vec<Vec<u8>>>>,
+    /// Whether any was taken since the last look.
+    taken: Arc<AtomicBool>,
 }
 
 /// Destination of an answer: a buffer that is sent as a whole, or parts.
@@ -74,8 +80,18 @@ fn patient_channel(buffers: &Buffers, patience: Duration) -> (PartWriter, PartRe
 impl Buffers {
     /// An empty buffer with room for a part.
     pub(crate) fn take(&self) -> Vec<u8> {
+        self.taken.store(true, Ordering::Relaxed);
         let spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
         spare.unwrap_or_else(|| Vec::with_capacity(PART_BYTES + OVERHANG_BYTES))
+    }
+
+    /// Called a few times a second: gives a quarter of the spare ones up if none was needed since the last call.
+    pub(crate) fn rest(&self) {
+        if !self.taken.swap(false, Ordering::Relaxed) {
+            let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
+            let left = spare.len() * 3 / 4;
+            spare.truncate(left);
+        }
     }
 
     /// Keeps a buffer for the next part.
@@ -174,6 +190,20 @@ mod tests {
         }
         assert_eq!((lengths, writing.await.unwrap()), (vec![PART_BYTES, PART_BYTES], (2 * PART_KIB + 2, 2 * 1024)));
         assert!((1..=4).contains(&buffers.spare.lock().unwrap().len()));
+    }
+
+    #[test]
+    fn spare_buffers_go_when_nobody_needs_them() {
+        let buffers = Buffers::default();
+        let taken: Vec<_> = (0..4).map(|_| buffers.take()).collect();
+        taken.into_iter().for_each(|buffer| buffers.give_back(buffer));
+        let spare = |buffers: &Buffers| buffers.spare.lock().unwrap().len();
+        buffers.rest();
+        assert_eq!(spare(&buffers), 4, "they were needed a moment ago");
+        for expected in [3, 2, 1, 0, 0] {
+            buffers.rest();
+            assert_eq!(spare(&buffers), expected);
+        }
     }
 
     #[tokio::test]

@@ -172,6 +172,22 @@ fn check_request(request: &str, end: &'static str, expected: &str) {
 const GET: &str = "GET /a?b HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
 
 #[test]
+fn what_a_client_does_not_take_of_a_backends_answer_counts_as_unsent() {
+    const BODY_BYTES: usize = 16_000_000;
+    let between = Between::start(vec![script(|backend| {
+        backend.read_until("\r\n\r\n");
+        backend.send(format!("HTTP/1.1 200 OK\r\nContent-Length: {BODY_BYTES}\r\n\r\n"));
+        backend.send(vec![b'x'; BODY_BYTES]);
+    })]);
+    let mut client = between.gateway.connect();
+    client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+    between.gateway.wait_until(|counters| counters.unsent_bytes() >= 64 * 1024);
+    assert_eq!(client.answer().body.len(), BODY_BYTES);
+    between.gateway.wait_until(|counters| (counters.unsent_bytes(), counters.held_bytes()) == (0, 0));
+    between.end();
+}
+
+#[test]
 fn bodies_of_requests_are_framed_anew() {
     check_request(GET, "\r\n\r\n", "GET /a?b HTTP/1.1\r\n\r\n");
     let post = |rest: &str| format!("POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n{rest}");

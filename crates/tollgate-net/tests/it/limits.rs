@@ -1,5 +1,6 @@
 //! Every limit of the table, at the limit and one above.
 
+use std::io::Read;
 use std::time::Duration;
 
 use tollgate_net::http1::Fault;
@@ -7,7 +8,7 @@ use tollgate_net::http1::server::{CloseCause, ConnectionState};
 use tollgate_net::limits::{Limits, TABLE};
 
 use super::server;
-use super::support::{Running, wait_until_read};
+use super::support::{Client, Running, wait_until_read};
 
 /// Each limit with the test that is about it; a limit without one is a mistake.
 const TESTED: &[(&str, fn())] = &[
@@ -16,6 +17,7 @@ const TESTED: &[(&str, fn())] = &[
     ("target_bytes_max", target_bytes),
     ("body_bytes_max", body_bytes),
     ("held_bytes_max", held_bytes),
+    ("unsent_bytes_max", unsent_bytes),
     ("header_timeout", header_timeout_before_and_within_a_head),
     ("body_grace", body_rate),
     ("body_bytes_per_second_min", body_rate),
@@ -143,6 +145,57 @@ fn held_bytes() {
     assert_eq!(streamed.answer().status, 200);
     held(0);
     assert_eq!(server.counters.faults(Fault::MemoryFull), 2);
+}
+
+#[test]
+fn a_large_body_is_held_for_as_long_as_its_service_takes() {
+    let server = Running::start(Limits { held_bytes_max: 200_000, ..Limits::default() });
+    let ponder = |length: usize| {
+        format!("POST /ponder HTTP/1.1\r\nHost: a\r\nContent-Length: {length}\r\n\r\n{}", "x".repeat(length))
+    };
+    let (mut first, mut second, mut small) = (server.connect(), server.connect(), server.connect());
+    first.send(ponder(100_000));
+    server.wait_until(|counters| counters.held_bytes() >= 100_000);
+    second.send(ponder(100_000));
+    assert_eq!(second.answer().status, 503);
+    drop(second);
+    // One of the usual size needs nothing of it.
+    small.send(ponder(1_000));
+    server.wait_until(|counters| counters.connections(ConnectionState::Working) == 2);
+}
+
+#[test]
+fn unsent_bytes() {
+    // Far more than what sockets take.
+    const BODY_BYTES: u64 = 16_000_000;
+    let server = Running::start(Limits { unsent_bytes_max: 35_000_000, ..Limits::default() });
+    let unsent = |count: u64| server.wait_until(|counters| counters.unsent_bytes() >= count * BODY_BYTES);
+    let cut = || server.counters.connections_closed(CloseCause::UnsentFull);
+    let mut clients: Vec<_> = (0..3).map(|_| server.connect()).collect();
+    for (client, expected) in clients.iter_mut().zip([1, 2, 2]) {
+        client.send(format!("GET /large/{BODY_BYTES} HTTP/1.1\r\nHost: a\r\n\r\n"));
+        unsent(expected);
+    }
+    server.wait_until(|_| cut() == 1);
+    // Whoever takes an answer at once needs nothing of it.
+    assert_eq!(server.connect().ask("/").status, 200);
+    let read = |client: &mut Client| {
+        let mut answer = Vec::new();
+        client.end();
+        client.socket.read_to_end(&mut answer).map(|_| answer.len() as u64)
+    };
+    let read: Vec<_> = clients.iter_mut().map(read).collect();
+    let whole = read.iter().flatten().filter(|length| **length > BODY_BYTES).count();
+    assert_eq!((read.iter().filter(|read| read.is_err()).count(), whole), (1, 2), "{read:?}");
+    server.wait_until(|counters| counters.unsent_bytes() == 0);
+    assert!(server.counters.unsent_bytes_peak() <= 35_000_000);
+    assert_eq!(cut(), 1);
+    // One answer that is larger than all may be is not begun in vain: what the socket takes at once is sent.
+    let server = Running::start(Limits { unsent_bytes_max: 1, ..Limits::default() });
+    assert_eq!(server.connect().ask("/").status, 200);
+    let mut client = server.connect();
+    client.send(format!("GET /large/{BODY_BYTES} HTTP/1.1\r\nHost: a\r\n\r\n"));
+    server.wait_until(|counters| counters.connections_closed(CloseCause::UnsentFull) == 1);
 }
 
 #[test]

@@ -271,6 +271,11 @@ impl Service for Scripted {
                 let (_, body, response) = exchange.parts();
                 response.body.extend_from_slice(body);
             }
+            // The body, gathered, and no answer.
+            "ponder" => {
+                exchange.read_body(usize::MAX).await?;
+                std::future::pending::<()>().await;
+            }
             // The body, part by part.
             "stream" => {
                 let mut body = Vec::new();

@@ -183,6 +183,8 @@ impl Sources {
             received_bytes: counters.received_bytes(),
             sent_bytes: counters.sent_bytes(),
             held_bytes: counters.held_bytes(),
+            unsent_bytes: counters.unsent_bytes(),
+            unsent_bytes_peak: counters.unsent_bytes_peak(),
         }
     }
 }

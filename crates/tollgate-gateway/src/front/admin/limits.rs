@@ -121,10 +121,12 @@ fn of_connections(rows: &mut Vec<LimitStatus>, sources: &Sources, listeners: &[L
             "connections_max" => Some(listeners.iter().map(|listener| listener.connections.open).sum()),
             "connections_waiting_max" => Some(listeners.iter().map(|listener| listener.connections.waiting).sum()),
             "held_bytes_max" => Some(listeners.iter().map(|listener| listener.held_bytes).sum()),
+            "unsent_bytes_max" => Some(listeners.iter().map(|listener| listener.unsent_bytes).sum()),
             _ => None,
         };
         let peak = match limit.name {
             "connections_max" => Some(listeners.iter().map(|listener| listener.connections.open_peak).sum()),
+            "unsent_bytes_max" => Some(listeners.iter().map(|listener| listener.unsent_bytes_peak).sum()),
             _ => None,
         };
         let met = sources.listeners.iter().map(|listener| met(&listener.counters, limit.metric)).sum();

@@ -72,6 +72,18 @@ const LISTENER_FIGURES: &[ListenerFigure] = &[
         "Bytes that unfinished requests hold while the rest of them is waited for.",
         |listener| listener.held_bytes,
     ),
+    (
+        MetricKind::Gauge,
+        "tollgate_unsent_bytes",
+        "Bytes that answers hold while their clients take them.",
+        |listener| listener.unsent_bytes,
+    ),
+    (
+        MetricKind::Gauge,
+        "tollgate_unsent_peak_bytes",
+        "The most that they held at once since the start, on each event loop, added up.",
+        |listener| listener.unsent_bytes_peak,
+    ),
     (MetricKind::Counter, "tollgate_requests", "Requests whose head was read.", |listener| listener.requests.received),
     (MetricKind::Counter, "tollgate_panics", "Requests that ended in a panic.", |listener| listener.requests.panics),
     (MetricKind::Counter, "tollgate_received_bytes", "Bytes read from clients.", |listener| listener.received_bytes),

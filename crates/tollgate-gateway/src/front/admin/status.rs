@@ -273,6 +273,10 @@ pub(super) struct ListenerStatus {
     pub(super) sent_bytes: u64,
     /// Bytes occupied by unfinished requests while the rest is awaited.
     pub(super) held_bytes: u64,
+    /// Bytes occupied by answers while their clients take them.
+    pub(super) unsent_bytes: u64,
+    /// The most that they occupied at once, on each event loop, added up.
+    pub(super) unsent_bytes_peak: u64,
 }
 
 /// The connections of a listener.

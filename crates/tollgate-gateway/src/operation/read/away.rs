@@ -77,12 +77,14 @@ pub(crate) async fn run(
             if let Some(link) = link.take() {
                 exchange.respond().header("link", &link);
             }
+            exchange.keep_beside(parts::BESIDE_BYTES_MAX);
             send(exchange, part, buffers, Position::Within).await?;
             if exchange.request().method() == Method::Head {
                 // The head is all that is wanted; going away stops the work.
                 return Ok(());
             }
         }
+        exchange.keep_beside(0);
         let fault = match job.await {
             Ok((done, Ok(Progress::Done), rest)) => {
                 if let Some(link) = done.link(Sent::Whole).filter(|_| !begun) {

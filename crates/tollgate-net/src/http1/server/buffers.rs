@@ -27,6 +27,17 @@ const SETS_KEPT: usize = 1024;
 /// Memory that each buffer of a set without memory may keep, in bytes.
 const SMALL_BYTES_KEPT: usize = 2 * 1024;
 
+/// About how many bytes an exchange takes that waits for a work process: a fresh set with a head of the usual size.
+pub(crate) const WAITING_BYTES: usize = INPUT_BYTES + 2 * SMALL_BYTES_KEPT;
+
+/// Bytes that a pool keeps at most. Of a set that is the sum for input and output, and the two heads beside it.
+pub(crate) const POOL_BYTES_MAX: usize = {
+    let heads = 3 * BUFFER_BYTES_KEPT;
+    let large = LARGE_SETS_KEPT * (2 * (2 * LARGE_BYTES_KEPT) + heads);
+    let whole = (WHOLE_SETS_KEPT - LARGE_SETS_KEPT) * (2 * (2 * BUFFER_BYTES_KEPT) + heads);
+    large + whole + (SETS_KEPT - WHOLE_SETS_KEPT) * 3 * SMALL_BYTES_KEPT
+};
+
 /// The buffers of one exchange.
 #[derive(Debug, Default)]
 pub(crate) struct Buffers {
@@ -84,12 +95,18 @@ impl Pool {
             buffers.output.clear();
             self.park(&mut buffers);
             buffers.shrink(SMALL_BYTES_KEPT);
+            buffers.give_up();
         } else {
             buffers.shrink(bytes_kept(self.sets.len()));
         }
         if self.sets.len() < SETS_KEPT {
             self.sets.push(buffers);
         }
+    }
+
+    /// Gives up all that lies in it.
+    pub(crate) fn clear(&mut self) {
+        (self.sets, self.spares) = (Vec::new(), Vec::new());
     }
 
     /// Takes from a set what is empty in it, for as long as its exchange waits for others. A set with unused bytes of
@@ -145,6 +162,10 @@ impl Spare {
                 *bytes = Vec::new();
             }
         }
+        let beside = self.output.capacity() + self.body.capacity() + self.fields.capacity() + self.outbound.capacity();
+        if beside > bytes_max {
+            (self.output, self.body, self.fields, self.outbound) = Default::default();
+        }
         self
     }
 }
@@ -152,7 +173,7 @@ impl Spare {
 impl Buffers {
     /// About how many bytes the set takes while it is lent.
     pub(crate) fn size(&self) -> usize {
-        let sent = self.output.capacity() + self.response.body.capacity() + self.outbound.capacity();
+        let sent = self.output.capacity() + self.response.body_bytes() + self.outbound.capacity();
         self.input.bytes.len() + sent
     }
 
@@ -166,9 +187,18 @@ impl Buffers {
         if self.outbound.capacity() > bytes_max {
             self.outbound = Vec::new();
         }
-        self.head.shrink(bytes_max);
-        self.answer.shrink(bytes_max);
+        self.head.shrink(bytes_max.min(BUFFER_BYTES_KEPT));
+        self.answer.shrink(bytes_max.min(BUFFER_BYTES_KEPT));
         self.response.shrink(bytes_max);
+        if self.size() > 2 * bytes_max {
+            // Rare: only some of them are large.
+            self.give_up();
+        }
+    }
+
+    /// Gives back all memory but that of the input and of heads.
+    fn give_up(&mut self) {
+        (self.output, self.outbound, self.response) = (Vec::new(), Vec::new(), Response::default());
     }
 }
 
@@ -192,6 +222,11 @@ impl Input {
 
     pub(crate) fn is_empty(&self) -> bool {
         self.start == self.end
+    }
+
+    /// Whether it has more memory than a fresh one.
+    pub(crate) fn is_large(&self) -> bool {
+        self.bytes.len() > INPUT_BYTES
     }
 
     /// The start of the unused bytes.

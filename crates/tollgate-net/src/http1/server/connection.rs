@@ -72,7 +72,7 @@ pub(super) async fn run<S: Service>(mut link: Link, service: Rc<S>) {
         }
     };
     give_back(&core, &mut slot);
-    if !matches!(cause, CloseCause::Broken | CloseCause::Aborted | CloseCause::WriteStall) {
+    if !matches!(cause, CloseCause::Broken | CloseCause::Aborted | CloseCause::WriteStall | CloseCause::UnsentFull) {
         // Never behind an answer that was cut off: the goodbye would say that it was whole.
         link.say_goodbye();
     }

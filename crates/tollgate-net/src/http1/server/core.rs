@@ -13,6 +13,7 @@ use tokio::sync::Notify;
 
 use super::buffers::{Buffers, Pool};
 use super::counters::{CoreCounters, Counters};
+use super::unsent::Stalls;
 use super::wave::Wave;
 use crate::clock::Clock;
 use crate::limits::Limits;
@@ -33,7 +34,10 @@ pub(super) struct Core {
     date: Cell<[u8; DATE_FIELD_BYTES]>,
     pool: RefCell<Pool>,
     watches: RefCell<Vec<Rc<Watch>>>,
-    wave: Wave,
+    connections_wave: Wave,
+    bytes_wave: Wave,
+    /// Answers that wait for their clients.
+    pub(super) stalls: Stalls,
     /// Waker of the task that waits for the last connection to go.
     emptied: Cell<Option<Waker>>,
     /// Connections that are only told that there is no place for them.
@@ -63,7 +67,9 @@ impl Core {
             clock,
             pool: RefCell::default(),
             watches: RefCell::default(),
-            wave: Wave::default(),
+            connections_wave: Wave::of_connections(),
+            bytes_wave: Wave::of_bytes(),
+            stalls: Stalls::default(),
             emptied: Cell::default(),
             turned_away: Cell::default(),
             waiting: Cell::default(),
@@ -105,7 +111,11 @@ impl Core {
                 watch.waker.borrow().wake_by_ref();
             }
         }
-        if self.wave.is_over(self.watches.borrow().len()) {
+        let (connections, counters) = (self.connections() as u64, self.counters());
+        let connections_went = self.connections_wave.is_over(connections);
+        let bytes_went = self.bytes_wave.is_over(counters.held_bytes.value() + counters.unsent_bytes.value());
+        if connections_went || bytes_went {
+            self.pool.borrow_mut().clear();
             memory::give_back();
         }
     }
@@ -229,6 +239,11 @@ impl Watch {
         if !waker.will_wake(cx.waker()) {
             waker.clone_from(cx.waker());
         }
+    }
+
+    /// Has the task woken now.
+    pub(super) fn wake(&self) {
+        self.waker.borrow().wake_by_ref();
     }
 
     /// The connection waits no more.

@@ -24,6 +24,8 @@ pub enum CloseCause {
     IdleTimeout,
     /// The client took none of an answer for too long.
     WriteStall,
+    /// The client took an answer so slowly that others needed its memory.
+    UnsentFull,
     /// It had sent as many requests as one connection is allowed.
     RequestsSpent,
     /// The service left a body unread that was too large to drop.
@@ -47,6 +49,7 @@ impl CloseCause {
         CloseCause::Fault,
         CloseCause::IdleTimeout,
         CloseCause::WriteStall,
+        CloseCause::UnsentFull,
         CloseCause::RequestsSpent,
         CloseCause::BodyUnread,
         CloseCause::Aborted,
@@ -65,6 +68,7 @@ impl CloseCause {
             CloseCause::Fault => "fault",
             CloseCause::IdleTimeout => "idle-timeout",
             CloseCause::WriteStall => "write-stall",
+            CloseCause::UnsentFull => "unsent-full",
             CloseCause::RequestsSpent => "requests-spent",
             CloseCause::BodyUnread => "body-unread",
             CloseCause::Aborted => "aborted",
@@ -134,6 +138,8 @@ pub(crate) struct CoreCounters {
     pub(crate) connections_accepted: Tally,
     connections_waiting: Tally,
     pub(crate) held_bytes: Tally,
+    pub(crate) unsent_bytes: Tally,
+    unsent_bytes_peak: Tally,
     pub(crate) accept_errors: Tally,
     pub(crate) requests: Tally,
     pub(crate) panics: Tally,
@@ -178,6 +184,11 @@ impl CoreCounters {
     /// Records that this many connections wait to be let in, after `before`.
     pub(crate) fn waits(&self, before: usize, now: usize) {
         self.connections_waiting.add((now as u64).wrapping_sub(before as u64));
+    }
+
+    /// Raises the peak of unsent bytes to their current number.
+    pub(crate) fn unsent_peak(&self) {
+        self.unsent_bytes_peak.raise_to(self.unsent_bytes.value());
     }
 
     pub(crate) fn closed(&self, cause: CloseCause) {
@@ -263,6 +274,18 @@ impl Counters {
     #[must_use]
     pub fn held_bytes(&self) -> u64 {
         self.sum(|core| &core.held_bytes)
+    }
+
+    /// Bytes that answers occupy now while they wait for their clients.
+    #[must_use]
+    pub fn unsent_bytes(&self) -> u64 {
+        self.sum(|core| &core.unsent_bytes)
+    }
+
+    /// The most that they occupied at once: on each core, added up.
+    #[must_use]
+    pub fn unsent_bytes_peak(&self) -> u64 {
+        self.sum(|core| &core.unsent_bytes_peak)
     }
 
     /// Connections that the system would not hand over, for lack of descriptors or memory.

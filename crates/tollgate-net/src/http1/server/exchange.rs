@@ -27,6 +27,7 @@ use super::super::error::Fault;
 use super::super::head::RequestHead;
 use super::buffers::Buffers;
 use super::counters::CloseCause;
+use super::held::Held;
 use super::link::Link;
 use super::response::{Persistence, Response};
 use crate::stream::Transport;
@@ -47,6 +48,10 @@ pub struct Exchange<'c> {
     sending: Sending,
     /// Parts that are kept back.
     kept: Option<Kept>,
+    /// The memory of a large gathered body, until the exchange ends.
+    gathered_held: Option<Held>,
+    /// Bytes that the service keeps for the answer beside its body.
+    beside: usize,
     persistence: Persistence,
     /// The reason why the connection cannot be kept, if it is known.
     cause: Option<CloseCause>,
@@ -103,6 +108,8 @@ impl<'c> Exchange<'c> {
             presence: Presence::There,
             sending: Sending::Nothing,
             kept: None,
+            gathered_held: None,
+            beside: 0,
             persistence,
             cause,
             link,
@@ -164,6 +171,12 @@ impl<'c> Exchange<'c> {
         self.link.core.coarse_time()
     }
 
+    /// Says how many bytes the service keeps for the answer beside its body: they count for as long as the client has to
+    /// be waited for.
+    pub fn keep_beside(&mut self, bytes: usize) {
+        self.beside = bytes;
+    }
+
     /// Takes these fields out of the request, as if the client had not sent them.
     pub fn remove_fields(&mut self, names: &[&str]) {
         self.buffers.head.remove_fields(names);
@@ -217,6 +230,10 @@ impl<'c> Exchange<'c> {
                 // What stands in the socket will not be taken either.
                 self.link.reset_on_drop();
                 Next::Close(CloseCause::WriteStall)
+            }
+            ExchangeError::UnsentFull => {
+                self.link.reset_on_drop();
+                Next::Close(CloseCause::UnsentFull)
             }
             ExchangeError::Abort(Abort::Close) => Next::Close(CloseCause::Aborted),
             ExchangeError::Abort(Abort::Reset) => {

@@ -16,6 +16,7 @@ use super::core::{Core, Watch};
 use super::counters::ConnectionState;
 use super::guests::Guest;
 use super::held::Held;
+use super::unsent::{Full, Progress, Unsent};
 use crate::stream::{Stream, Transport};
 use crate::tls::PeerCertificate;
 use crate::tls::server::{self, HandshakeFailure};
@@ -31,6 +32,8 @@ pub(super) struct Link {
     state: ConnectionState,
     /// The memory of the stream's unfinished records and handshakes.
     held: Held,
+    /// The memory of an answer that waits for its client.
+    unsent: Unsent,
     received_counted: u64,
     sent_counted: u64,
     /// Its place among the connections of its client.
@@ -44,6 +47,8 @@ pub(super) enum WriteError {
     Broken(io::Error),
     /// The client took nothing for too long.
     Stalled,
+    /// The client took so little that others needed the memory.
+    Full,
 }
 
 impl Link {
@@ -51,6 +56,7 @@ impl Link {
         let watch = core.enter();
         let first_head_by = core.now() + core.limits.header_timeout;
         let held = Held::nothing(&core);
+        let unsent = Unsent::nothing(&core, &watch);
         let state = match &stream {
             Stream::TlsServer(_) => ConnectionState::Handshaking,
             Stream::Plain(_) | Stream::TlsClient(_) => ConnectionState::Idle,
@@ -64,6 +70,7 @@ impl Link {
             first_head_by,
             state,
             held,
+            unsent,
             received_counted: 0,
             sent_counted: 0,
             _guest: guest,
@@ -161,8 +168,44 @@ impl Link {
         self.watch.disarm();
     }
 
-    /// Writes all of `parts`, in one system call where the socket takes it.
-    pub(super) async fn write_all(&mut self, mut parts: &mut [IoSlice<'_>]) -> Result<(), WriteError> {
+    /// Counts `occupied` bytes, and what the stream keeps, for an answer that waits for its client.
+    ///
+    /// # Errors
+    /// It must end: others need the memory.
+    pub(super) fn wait_for_reader(&mut self, occupied: usize, progress: Progress) -> Result<(), Full> {
+        self.unsent.wait(occupied + self.kept_bytes(), progress)
+    }
+
+    /// The client has taken what was waited for.
+    pub(super) fn was_read(&mut self) {
+        self.unsent.release();
+    }
+
+    /// Bytes that the stream keeps of unfinished and unsent records.
+    fn kept_bytes(&self) -> usize {
+        match &self.stream {
+            Stream::TlsServer(connection) => connection.kept_bytes(),
+            Stream::Plain(_) | Stream::TlsClient(_) => 0,
+        }
+    }
+
+    /// Writes all of `parts`, in one system call where the socket takes it. If it does not, the memory that they keep
+    /// `occupied` counts while their client is waited for.
+    pub(super) async fn write_all(
+        &mut self,
+        parts: &mut [IoSlice<'_>],
+        occupied: impl Fn() -> usize,
+    ) -> Result<(), WriteError> {
+        let written = self.write_parts(parts, occupied).await;
+        self.was_read();
+        written
+    }
+
+    async fn write_parts(
+        &mut self,
+        mut parts: &mut [IoSlice<'_>],
+        occupied: impl Fn() -> usize,
+    ) -> Result<(), WriteError> {
         IoSlice::advance_slices(&mut parts, 0);
         let mut deadline = None;
         let mut sent_before = self.stream.sent_bytes();
@@ -196,6 +239,10 @@ impl Link {
                         let sent = self.stream.sent_bytes();
                         if sent != sent_before {
                             (sent_before, deadline) = (sent, None);
+                        }
+                        let progress = if deadline.is_none() { Progress::Some } else { Progress::None };
+                        if let Err(Full) = self.wait_for_reader(occupied(), progress) {
+                            return Poll::Ready(Err(WriteError::Full));
                         }
                         let stall = self.core.limits.write_stall_timeout;
                         let deadline = *deadline.get_or_insert_with(|| self.core.now() + stall);

@@ -14,7 +14,14 @@ mod held;
 mod link;
 mod response;
 mod shutdown;
+mod unsent;
 mod wave;
+
+/// About how many bytes an exchange takes while it waits for its service.
+pub const WAITING_BYTES: usize = buffers::WAITING_BYTES;
+
+/// Most bytes of buffers that each of a server's threads keeps for the next requests.
+pub const KEPT_BYTES_MAX: usize = buffers::POOL_BYTES_MAX;
 
 pub use counters::{CloseCause, ConnectionState, Counters};
 pub use exchange::{Abort, Asking, Body, Enclosed, Exchange, ExchangeError, ForwardError, Gathered, Keeping, Patience};

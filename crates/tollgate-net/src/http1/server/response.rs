@@ -145,6 +145,13 @@ impl Response {
         }
     }
 
+    /// Memory of the body, in bytes; of a shared one this answer's part. While the cache keeps it too, it counts there.
+    pub(super) fn body_bytes(&self) -> usize {
+        let shared = self.shared.as_ref();
+        let shared = shared.map_or(0, |Shared(body)| (**body).as_ref().len() / Arc::strong_count(body).max(1));
+        self.body.capacity() + shared
+    }
+
     /// Drops a shared body.
     pub(super) fn let_go(&mut self) {
         self.shared = None;

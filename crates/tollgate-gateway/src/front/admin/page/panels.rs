@@ -56,6 +56,7 @@ const LISTENER: &[Fact] = &[
     ("Received", "received_bytes", FigureFormat::Bytes),
     ("Sent", "sent_bytes", FigureFormat::Bytes),
     ("Held for unfinished requests", "held_bytes", FigureFormat::Bytes),
+    ("Unsent of answers", "unsent_bytes", FigureFormat::Bytes),
 ];
 
 const HANDSHAKES: &[Fact] = &[

@@ -55,6 +55,7 @@ impl Exchange<'_> {
         loop {
             self.gather(max_bytes)?;
             if self.decoder.is_done() {
+                self.hold_gathered()?;
                 let (start, end) = self.gathered.unwrap_or_default();
                 return Ok(self.buffers.input.range(start, end));
             }
@@ -81,6 +82,7 @@ impl Exchange<'_> {
                 return Ok(Gathered::Beginning);
             }
             if self.decoder.is_done() {
+                self.hold_gathered()?;
                 return Ok(Gathered::Whole);
             }
             self.fill().await?;
@@ -123,6 +125,17 @@ impl Exchange<'_> {
         Ok(Some(self.buffers.input.range(start, end)))
     }
 
+    /// Accounts for a body in more memory than each exchange has: a service may make it wait long.
+    fn hold_gathered(&mut self) -> Result<(), ExchangeError> {
+        if !self.buffers.input.is_large() || self.gathered_held.is_some() {
+            return Ok(());
+        }
+        let mut held = Held::nothing(&self.link.core);
+        held.resize(self.buffers.size()).map_err(|fault| self.fault(fault))?;
+        self.gathered_held = Some(held);
+        Ok(())
+    }
+
     /// Moves the data among the bytes read behind the data gathered so far.
     fn gather(&mut self, max_bytes: usize) -> Result<(), ExchangeError> {
         let (start, mut end) = self.gathered.unwrap_or_default();
@@ -149,7 +162,7 @@ impl Exchange<'_> {
         if self.awaits_continue {
             self.awaits_continue = false;
             if self.sending == Sending::Nothing && self.buffers.input.is_empty() {
-                self.link.write_all(&mut [IoSlice::new(CONTINUE)]).await?;
+                self.link.write_all(&mut [IoSlice::new(CONTINUE)], || self.buffers.size()).await?;
             }
         }
         Ok(())

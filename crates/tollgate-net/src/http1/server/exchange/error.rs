@@ -19,6 +19,8 @@ pub enum ExchangeError {
     Broken(io::Error),
     /// The client took none of the answer for too long.
     WriteStalled,
+    /// The client took the answer so slowly that others needed its memory.
+    UnsentFull,
     /// A service's own wish: to break the connection off, without an answer or within one.
     Abort(Abort),
 }
@@ -37,6 +39,7 @@ impl From<WriteError> for ExchangeError {
         match error {
             WriteError::Broken(error) => ExchangeError::Broken(error),
             WriteError::Stalled => ExchangeError::WriteStalled,
+            WriteError::Full => ExchangeError::UnsentFull,
         }
     }
 }
@@ -53,6 +56,7 @@ impl fmt::Display for ExchangeError {
             ExchangeError::Fault(fault) => write!(formatter, "the client's request: {fault}"),
             ExchangeError::Broken(error) => write!(formatter, "the client's connection broke: {error}"),
             ExchangeError::WriteStalled => formatter.write_str("the client took none of the answer for too long"),
+            ExchangeError::UnsentFull => formatter.write_str("the client took the answer too slowly for its memory"),
             ExchangeError::Abort(_) => formatter.write_str("the service broke the connection off"),
         }
     }

@@ -20,6 +20,7 @@ use super::super::counters::ConnectionState;
 use super::super::held::Held;
 use super::super::link::{Wait, WriteError};
 use super::super::response::Response;
+use super::super::unsent::{Full, Progress};
 use super::asking::{Asking, SentPart, Waits};
 use super::{Exchange, ExchangeError, Keeping};
 
@@ -234,9 +235,14 @@ impl Exchange<'_> {
         }
         let Poll::Ready(written) = polled else {
             self.link.becomes(ConnectionState::Writing);
+            let progress = if part.stalled_since.is_none() { Progress::Some } else { Progress::None };
             part.stalled_since.get_or_insert(self.link.core.now());
-            return Poll::Pending;
+            return match self.link.wait_for_reader(self.buffers.size(), progress) {
+                Ok(()) => Poll::Pending,
+                Err(Full) => Poll::Ready(Err(ExchangeError::UnsentFull)),
+            };
         };
+        self.link.was_read();
         asking.part = None;
         self.link.becomes(ConnectionState::Working);
         self.end_part()?;
@@ -247,7 +253,9 @@ impl Exchange<'_> {
     fn wait(&mut self, cx: &mut Context<'_>, asking: &mut Asking, held: &mut Held) -> Poll<Result<(), ForwardError>> {
         // Of a client that is written to, writing tells.
         let look_again = if asking.part.is_none() { self.look_for_client(cx)? } else { None };
-        if let Err(fault) = held.resize(self.buffers.size()) {
+        // The memory of a part on its way counts as unsent.
+        let occupied = if asking.part.is_none() { self.buffers.size() } else { 0 };
+        if let Err(fault) = held.resize(occupied) {
             return Poll::Ready(Err(self.fault(fault).into()));
         }
         let silent_since = *asking.silent_since.get_or_insert(self.link.core.now());

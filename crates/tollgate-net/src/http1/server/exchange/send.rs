@@ -29,9 +29,9 @@ impl Exchange<'_> {
             return Ok(());
         }
         let end = self.begin_part();
-        let Buffers { output, response, .. } = &mut *self.buffers;
+        let Buffers { output, response, .. } = &*self.buffers;
         let mut slices = [IoSlice::new(output), IoSlice::new(&response.body), IoSlice::new(end)];
-        let written = self.link.write_all(&mut slices).await;
+        let written = self.link.write_all(&mut slices, || self.buffers.size() + self.beside).await;
         self.end_part()?;
         written.map_err(ExchangeError::from)
     }
@@ -145,15 +145,19 @@ impl Exchange<'_> {
             if response.is_bodiless() { Length::Unsaid } else { Length::Known(response.whole_body().len() as u64) };
         self.link.core.counters().responded(response.status);
         response.write_head(output, head.version(), &self.link.core.date(), length, self.persistence);
-        let body: &[u8] =
-            if head.method() == Method::Head || response.is_bodiless() { &[] } else { response.whole_body() };
-        let result = if body.len() <= COPIED_BODY_BYTES_MAX {
-            output.extend_from_slice(body);
-            self.link.write_all(&mut [IoSlice::new(output)]).await
+        let has_body = head.method() != Method::Head && !response.is_bodiless();
+        let follows = has_body && response.whole_body().len() > COPIED_BODY_BYTES_MAX;
+        if has_body && !follows {
+            output.extend_from_slice(response.whole_body());
+        }
+        let Buffers { response, output, .. } = &*self.buffers;
+        let occupied = || self.buffers.size() + self.beside;
+        let result = if follows {
+            self.link.write_all(&mut [IoSlice::new(output), IoSlice::new(response.whole_body())], occupied).await
         } else {
-            self.link.write_all(&mut [IoSlice::new(output), IoSlice::new(body)]).await
+            self.link.write_all(&mut [IoSlice::new(output)], occupied).await
         };
-        response.let_go();
+        self.buffers.response.let_go();
         result.map_err(ExchangeError::from)
     }
 
@@ -166,7 +170,7 @@ impl Exchange<'_> {
             self.flush_part().await?;
         }
         match parts {
-            Parts::Chunked => Ok(self.link.write_all(&mut [IoSlice::new(LAST_CHUNK)]).await?),
+            Parts::Chunked => Ok(self.link.write_all(&mut [IoSlice::new(LAST_CHUNK)], || self.buffers.size()).await?),
             Parts::Length(_) if self.sending != Sending::Parts(Parts::Length(0)) => {
                 // Less than was announced: only the end of the connection tells the client.
                 Err(ExchangeError::Abort(Abort::Close))
@@ -178,9 +182,9 @@ impl Exchange<'_> {
     /// Writes the body buffer as a chunk, behind a head that is still unsent; `end` is the text behind the data.
     async fn write_chunk(&mut self, end: &[u8]) -> Result<(), WriteError> {
         let size = SizeLine::new(self.buffers.response.body.len());
-        let Buffers { output, response, .. } = &mut *self.buffers;
-        output.extend_from_slice(size.as_bytes());
+        self.buffers.output.extend_from_slice(size.as_bytes());
+        let Buffers { output, response, .. } = &*self.buffers;
         let mut slices = [IoSlice::new(output), IoSlice::new(&response.body), IoSlice::new(end)];
-        self.link.write_all(&mut slices).await
+        self.link.write_all(&mut slices, || self.buffers.size() + self.beside).await
     }
 }
