@@ -267,6 +267,7 @@ def stream(options, folder):
     (folder / "gateway.toml").write_text(
         f'[pages]\nsize = 1000000\n[[service]]\nkind = "database"\nname = "bench"\ndatabase = "sqlite:{path}"\n'
         "read_ms_max = 600000\n"
+        "limits = { answer_bytes_max = 1000000000000, answer_entities_max = 1000000000 }\n"
     )
     subject = start_tollgate(options.tollgate, folder / "gateway.toml")
     try:

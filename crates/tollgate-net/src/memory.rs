@@ -2,7 +2,7 @@
 
 /// From this size on a block is mapped for itself and goes back when it is freed, in bytes. The memory of one password hash
 /// is larger (19 MiB), and what answers and bodies are copied through is smaller.
-const MAPPED_BYTES_MIN: i32 = 8 << 20;
+pub const MAPPED_BYTES_MIN: usize = 8 << 20;
 
 /// Gives memory back that was freed. glibc does so by itself only at the end of its heap, and 2,560 connections that came
 /// and went left 22 MiB of it below.
@@ -22,7 +22,7 @@ pub fn return_large_blocks() {
     #[allow(unsafe_code, reason = "mallopt has no safe wrapper")]
     // They take no pointer and change where later blocks lie. The second is the default of a heap that has had large blocks.
     unsafe {
-        libc::mallopt(libc::M_MMAP_THRESHOLD, MAPPED_BYTES_MIN);
-        libc::mallopt(libc::M_TRIM_THRESHOLD, 2 * MAPPED_BYTES_MIN);
+        libc::mallopt(libc::M_MMAP_THRESHOLD, MAPPED_BYTES_MIN as i32);
+        libc::mallopt(libc::M_TRIM_THRESHOLD, 2 * MAPPED_BYTES_MIN as i32);
     }
 }

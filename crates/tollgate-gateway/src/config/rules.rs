@@ -16,6 +16,10 @@ pub struct Rules {
     pub csrf: Csrf,
     /// Whether `If-Match` is required where an entity has an ETag.
     pub if_match: IfMatch,
+    /// Bytes of one answer to a read; 413 beyond, or the answer is cut off where it has begun.
+    pub answer_bytes_max: u64,
+    /// Entities of one answer to a read, expanded ones included; the same beyond.
+    pub answer_entities_max: u64,
     /// Requests in one batch, those in change sets included; 413 beyond.
     pub batch_requests_max: usize,
     /// Bytes of one batch; 413 beyond.
@@ -64,6 +68,9 @@ impl Default for Rules {
         Rules {
             csrf: Csrf::default(),
             if_match: IfMatch::default(),
+            // 1,000 entities of a page, with 64 KiB for each and what it expands.
+            answer_bytes_max: 64 << 20,
+            answer_entities_max: 1_000_000,
             batch_requests_max: 20_000,
             batch_bytes_max: 64 << 20,
             batch_answer_bytes_max: 64 << 20,

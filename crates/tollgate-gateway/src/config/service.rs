@@ -164,6 +164,14 @@ impl JsonSchema for KindName {
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "ServiceLimits")]
 struct LimitsTable {
+    /// Bytes of one answer to a read; an answer that has begun is cut off beyond.
+    #[serde(deserialize_with = "optional_within::<1, ANSWER_BYTES_MAX, u64, _>")]
+    #[schemars(range(min = 1, max = ANSWER_BYTES_MAX))]
+    answer_bytes_max: Option<u64>,
+    /// Entities of one answer to a read, expanded ones included; an answer that has begun is cut off beyond.
+    #[serde(deserialize_with = "optional_within::<1, ROWS_MAX, u64, _>")]
+    #[schemars(range(min = 1, max = ROWS_MAX))]
+    answer_entities_max: Option<u64>,
     /// Requests in one batch, those in change sets included.
     #[serde(deserialize_with = "optional_within::<1, REQUESTS_MAX, usize, _>")]
     #[schemars(range(min = 1, max = REQUESTS_MAX))]
@@ -205,6 +213,7 @@ const GATHERED_BYTES_MAX: i64 = 1 << 30;
 const BATCH_MS_MAX: i64 = 24 * 3600 * 1000;
 const ARRAY_MS_MAX: i64 = 24 * 3600 * 1000;
 const ARRAY_BYTES_MAX: i64 = 1 << 40;
+const ANSWER_BYTES_MAX: i64 = 1 << 40;
 const ROWS_MAX: i64 = 1_000_000_000;
 const NAME_BYTES_MAX: usize = 64;
 
@@ -375,6 +384,8 @@ impl ServiceTable {
         service.rules = Rules {
             csrf: self.csrf.unwrap_or_default(),
             if_match: self.if_match.unwrap_or_default(),
+            answer_bytes_max: limits.answer_bytes_max.unwrap_or(default.answer_bytes_max),
+            answer_entities_max: limits.answer_entities_max.unwrap_or(default.answer_entities_max),
             batch_requests_max: limits.batch_requests_max.unwrap_or(default.batch_requests_max),
             batch_bytes_max: limits.batch_bytes_max.unwrap_or(default.batch_bytes_max),
             batch_answer_bytes_max: limits.batch_answer_bytes_max.unwrap_or(default.batch_answer_bytes_max),
@@ -395,8 +406,8 @@ impl LimitsTable {
     fn is_for_databases(&self) -> bool {
         let counts = [self.batch_requests_max, self.batch_bytes_max, self.batch_answer_bytes_max];
         let times = [self.batch_ms_max, self.array_ms_max];
-        let arrays = [self.array_bytes_max, self.array_rows_max];
-        counts.iter().any(Option::is_some) || times.iter().any(Option::is_some) || arrays.iter().any(Option::is_some)
+        let answers = [self.array_bytes_max, self.array_rows_max, self.answer_bytes_max, self.answer_entities_max];
+        counts.iter().any(Option::is_some) || times.iter().any(Option::is_some) || answers.iter().any(Option::is_some)
     }
 }
 

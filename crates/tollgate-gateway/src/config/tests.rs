@@ -88,7 +88,7 @@ fn every_key_is_read() {
             if_match = "optional"
             user = "alice"
             cache_control = "public, max-age=60"
-            limits = { batch_requests_max = 1, batch_bytes_max = 2, batch_answer_bytes_max = 6, batch_ms_max = 7, body_bytes_max = 3, array_bytes_max = 4, array_rows_max = 5, array_ms_max = 8 }
+            limits = { answer_bytes_max = 9, answer_entities_max = 10, batch_requests_max = 1, batch_bytes_max = 2, batch_answer_bytes_max = 6, batch_ms_max = 7, body_bytes_max = 3, array_bytes_max = 4, array_rows_max = 5, array_ms_max = 8 }
             [[service]]
             kind = "database"
             database = "postgres://me@localhost/shop"
@@ -117,6 +117,8 @@ fn every_key_is_read() {
         if_match: IfMatch::Optional,
         user: "alice".into(),
         cache_control: Some("public, max-age=60".into()),
+        answer_bytes_max: 9,
+        answer_entities_max: 10,
         batch_requests_max: 1,
         batch_bytes_max: 2,
         batch_answer_bytes_max: 6,

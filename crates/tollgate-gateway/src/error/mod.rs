@@ -19,6 +19,7 @@ use self::format::ErrorFormat;
 use crate::http::answer::Reply;
 use crate::http::conditions::Unmet;
 use crate::store::{self, Rule, StoreError};
+use crate::work::allowance::Excess;
 use crate::work::dispatcher::{RETRY_AFTER_SECONDS, Refused};
 
 /// An error of one request, independent of the protocol. One pointer, so that success costs no more.
@@ -334,6 +335,20 @@ impl Fault {
         let body =
             ErrorBody { status: told.status, title, code: told.code, message: &told.message, target, details: &[] };
         format.write(reply.body(), &body);
+    }
+}
+
+impl From<Excess> for Fault {
+    fn from(excess: Excess) -> Fault {
+        let told = |message: String| Fault::too_large(message + ": ask for fewer at once, or expand less");
+        match excess {
+            Excess::Bytes(bytes_max) => told(format!("the answer would have more than {bytes_max} bytes")),
+            Excess::Entities(entities_max) => {
+                told(format!("the answer would have more than {entities_max} entities, those it expands included"))
+            }
+            Excess::Memory(bytes_max) => told(format!("the answer would take more than {bytes_max} bytes at once")),
+            Excess::Room => Fault::overloaded("the room for large answers is taken by others; ask again later"),
+        }
     }
 }
 

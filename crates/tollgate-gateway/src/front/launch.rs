@@ -21,6 +21,7 @@ use crate::services::{flights, records};
 use crate::store::introspect::{self, Catalog, Customisation, CustomisationError, Introspected};
 use crate::store::postgres::{self, Address};
 use crate::store::{Connection, Database, Mapping, StoreError, sqlite};
+use crate::work::answer_room::{AnswerRoom, ROOM_BYTES};
 use crate::work::pool::{Locking, Pool};
 use crate::work::weight::Rows;
 
@@ -56,8 +57,9 @@ pub(super) struct Launched {
 /// The service whose database cannot be opened, filled or understood.
 pub(super) fn launch(config: &Config, policy: &Policy) -> Result<Launched, StartError> {
     let mut launched = Launched { services: Vec::with_capacity(config.services.len()), remarks: Vec::new() };
+    let room = AnswerRoom::of(ROOM_BYTES);
     for service in &config.services {
-        launched.services.push(published(service, &mut launched.remarks)?);
+        launched.services.push(published(service, &room, &mut launched.remarks)?);
     }
     launched.services.iter_mut().for_each(|service| service.govern(policy));
     check(config, launched.services.iter(), policy, Idle::Refused)?;
@@ -123,9 +125,9 @@ pub(super) fn check_listeners(config: &Config) -> Result<(), StartError> {
     }
 }
 
-fn published(service: &Service, remarks: &mut Vec<String>) -> Result<Published, StartError> {
+fn published(service: &Service, room: &AnswerRoom, remarks: &mut Vec<String>) -> Result<Published, StartError> {
     let (opened, mounts, rest) = opened(service, remarks)?;
-    Ok(Published::new(opened.hosted(service.name.clone(), service.rules.clone()), mounts, rest))
+    Ok(Published::new(opened.hosted(service.name.clone(), service.rules.clone(), room), mounts, rest))
 }
 
 /// Opens a service; returns it with its OData mounts and its plain REST.

@@ -19,6 +19,8 @@ use self::stencils::Stencils;
 use crate::auth::{Grants, Policy};
 use crate::config::rules::Rules;
 use crate::store::{Connection, Database, Flow, RowSink, Store, StoreError};
+use crate::work::allowance::AnswerLimits;
+use crate::work::answer_room::AnswerRoom;
 use crate::work::pool::Pool;
 use crate::work::weight::{ReadPlace, Rows, WorkPlace};
 
@@ -54,6 +56,8 @@ pub(crate) struct Hosted {
     pub(crate) rows: Rows,
     /// Its rules for writing.
     pub(crate) rules: Rules,
+    /// The limits of each of its answers.
+    pub(crate) answers: AnswerLimits,
 }
 
 /// Path of a service, with its protocol version there.
@@ -77,7 +81,7 @@ pub(crate) struct Opened {
 
 impl Opened {
     /// Compiles everything that serving needs.
-    pub(crate) fn hosted(self, name: String, rules: Rules) -> Hosted {
+    pub(crate) fn hosted(self, name: String, rules: Rules, room: &AnswerRoom) -> Hosted {
         let Opened { model, database, pool, rows } = self;
         let model = Arc::new(model);
         Hosted {
@@ -88,6 +92,7 @@ impl Opened {
             bodies: body::Reader::new(Arc::clone(&model)),
             documents: Documents::new(&model),
             rows,
+            answers: AnswerLimits::new(rules.answer_bytes_max, rules.answer_entities_max, room.clone()),
             rules,
             model,
         }

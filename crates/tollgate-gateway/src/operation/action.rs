@@ -30,6 +30,7 @@ use crate::operation::head::negotiation;
 use crate::operation::head::preferences::{Preferences, Returning};
 use crate::operation::read::feed::{Feed, Next};
 use crate::store::{Flow, RowSink, Store};
+use crate::work::allowance::Spent;
 
 /// Most entities changed by one call: each costs some statements while others wait for the transaction.
 pub(super) const ENTITIES_MAX: u64 = 1_000;
@@ -326,9 +327,9 @@ pub(super) fn write_many(
         page_left: ENTITIES_MAX,
         written: 0,
         next_page: None,
+        spent: Spent::default(),
     };
-    feed.write(service, connection, &mut answer.body)?;
-    Ok(())
+    feed.write_whole(service, connection, &mut answer.body)
 }
 
 /// Condition that an entity has one of these keys.

@@ -12,6 +12,9 @@ use crate::error::Fault;
 use crate::hosted::Hosted;
 use crate::http::answer::Answer;
 use crate::store::{Connection, Flow, RowSink, Store};
+use crate::work::allowance::{Meter, Spent};
+use crate::work::answer_room::AnswerShare;
+use crate::work::parts::Lent;
 
 /// Requested part of the entity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,12 +32,28 @@ pub(super) struct Represent<'a> {
     wanted: Wanted,
     answer: &'a mut Answer,
     seen: bool,
+    /// Counts what it expands.
+    meter: Option<Meter<'a>>,
+    share: AnswerShare,
 }
 
 impl<'a> Represent<'a> {
     /// Creates a writer that adds the fields `content-type` and `etag` to the answer, and fills in body and address.
     pub(super) fn new(stencil: &'a Stencil, base: Base<'a>, wanted: Wanted, answer: &'a mut Answer) -> Represent<'a> {
-        Represent { writer: stencil.writer(base), kind: DocumentKind::Entry, wanted, answer, seen: false }
+        let (writer, share) = (stencil.writer(base), AnswerShare::default());
+        Represent { writer, kind: DocumentKind::Entry, wanted, answer, seen: false, meter: None, share }
+    }
+
+    /// Counts an entity that is written.
+    fn count(&mut self) -> Flow {
+        let mut body = Lent { bytes: &mut self.answer.body, share: &mut self.share };
+        self.meter.as_mut().map_or(Flow::Continue, |meter| meter.entity(&mut body))
+    }
+
+    /// Ends counting.
+    fn end(&mut self) -> Result<(), Fault> {
+        let mut body = Lent { bytes: &mut self.answer.body, share: &mut self.share };
+        self.meter.as_mut().map_or(Ok(()), |meter| meter.end(&mut body).map(|_| ()).map_err(Fault::from))
     }
 }
 
@@ -56,7 +75,7 @@ impl RowSink for Represent<'_> {
                 self.writer.entry_begin(body, row);
             }
         }
-        Flow::Continue
+        self.count()
     }
 
     fn expand_total(&mut self, _index: usize, count: u64) -> Flow {
@@ -75,7 +94,7 @@ impl RowSink for Represent<'_> {
         if self.wanted == Wanted::Body {
             self.writer.expand_entity(&mut self.answer.body, row);
         }
-        Flow::Continue
+        self.count()
     }
 
     fn expand_entity_end<R: Row>(&mut self, _index: usize, row: &R) -> Flow {
@@ -129,7 +148,9 @@ pub(super) fn as_stored(
     if shape != Shape::Entity {
         sink.kind = DocumentKind::Property;
     }
+    sink.meter = Some(service.answers.meter(Spent::default()));
     connection.read(model, &plan, None, &mut sink)?;
+    sink.end()?;
     match sink.seen {
         true => Ok(()),
         false => Err(Fault::internal("an entity that was just written is not there")),

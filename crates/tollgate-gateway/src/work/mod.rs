@@ -2,6 +2,8 @@
 //!
 //! It knows no request beyond its method and path, and no protocol.
 
+pub(crate) mod allowance;
+pub(crate) mod answer_room;
 pub(crate) mod attempts;
 pub(crate) mod board;
 pub(crate) mod dispatcher;

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
+use super::answer_room::{AnswerRoom, AnswerShare, settle};
 use crate::store::Flow;
 
 /// Size from which a part is sent; it is longer by at most the data written since the last check.
@@ -53,19 +54,48 @@ pub(crate) trait Output {
 
     /// Called after each entity, to send the data so far. `Stop` asks to end the statement.
     fn entity_done(&mut self) -> Flow;
+
+    /// Bytes written so far, those already sent included.
+    fn written(&self) -> u64;
+
+    /// Accounts for its memory; returns whether there is room.
+    fn has_room(&mut self, room: &AnswerRoom) -> bool;
+}
+
+/// An answer in one piece, with its share of the memory for large ones.
+#[derive(Debug, Default)]
+pub(crate) struct Whole {
+    bytes: Vec<u8>,
+    share: AnswerShare,
+}
+
+/// An answer in a buffer of another owner, with its share of the memory for large ones.
+#[derive(Debug)]
+pub(crate) struct Lent<'b> {
+    pub(crate) bytes: &'b mut Vec<u8>,
+    pub(crate) share: &'b mut AnswerShare,
+}
+
+/// A part of an answer, with its share of the memory for large ones.
+#[derive(Debug, Default)]
+pub(crate) struct Part {
+    pub(crate) bytes: Vec<u8>,
+    share: AnswerShare,
 }
 
 /// The writing end, for a thread that may block and belongs to a runtime.
 #[derive(Debug)]
 pub(crate) struct PartWriter {
-    buffer: Vec<u8>,
+    part: Part,
     buffers: Buffers,
-    sender: mpsc::Sender<Vec<u8>>,
+    /// Bytes of the parts that are sent.
+    sent: u64,
+    sender: mpsc::Sender<Part>,
     patience: Duration,
 }
 
 /// The reading end, for the loop. Dropping it stops the writer at its next part.
-pub(crate) type PartReader = mpsc::Receiver<Vec<u8>>;
+pub(crate) type PartReader = mpsc::Receiver<Part>;
 
 /// The two ends of an answer in parts.
 pub(crate) fn channel(buffers: &Buffers) -> (PartWriter, PartReader) {
@@ -74,7 +104,7 @@ pub(crate) fn channel(buffers: &Buffers) -> (PartWriter, PartReader) {
 
 fn patient_channel(buffers: &Buffers, patience: Duration) -> (PartWriter, PartReader) {
     let (sender, receiver) = mpsc::channel(PARTS_AHEAD);
-    (PartWriter { buffer: buffers.take(), buffers: buffers.clone(), sender, patience }, receiver)
+    (PartWriter { part: Part::of(buffers.take()), buffers: buffers.clone(), sent: 0, sender, patience }, receiver)
 }
 
 impl Buffers {
@@ -110,8 +140,9 @@ impl Buffers {
 
 impl PartWriter {
     /// Data written and not sent. Ends the writing.
-    pub(crate) fn into_rest(self) -> Vec<u8> {
-        self.buffer
+    pub(crate) fn into_rest(mut self) -> Part {
+        settle(&mut self.part.bytes);
+        self.part
     }
 
     /// Sends the buffer as a part; returns whether the client took it in time.
@@ -128,28 +159,83 @@ impl PartWriter {
                 permit
             }
         };
-        permit.send(std::mem::replace(&mut self.buffer, self.buffers.take()));
+        self.sent += self.part.bytes.len() as u64;
+        settle(&mut self.part.bytes);
+        permit.send(std::mem::replace(&mut self.part, Part::of(self.buffers.take())));
         Flow::Continue
     }
 }
 
-impl Output for Vec<u8> {
+impl Whole {
+    /// Begins with these bytes.
+    pub(crate) fn of(bytes: Vec<u8>) -> Whole {
+        Whole { bytes, share: AnswerShare::default() }
+    }
+
+    /// The bytes, for which the caller accounts from now on.
+    pub(crate) fn into_bytes(mut self) -> Vec<u8> {
+        settle(&mut self.bytes);
+        self.bytes
+    }
+}
+
+impl Part {
+    fn of(bytes: Vec<u8>) -> Part {
+        Part { bytes, share: AnswerShare::default() }
+    }
+}
+
+impl Output for Whole {
     fn buffer(&mut self) -> &mut Vec<u8> {
-        self
+        &mut self.bytes
     }
 
     fn entity_done(&mut self) -> Flow {
         Flow::Continue
+    }
+
+    fn written(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+
+    fn has_room(&mut self, room: &AnswerRoom) -> bool {
+        self.share.covers(room, &mut self.bytes)
+    }
+}
+
+impl Output for Lent<'_> {
+    fn buffer(&mut self) -> &mut Vec<u8> {
+        self.bytes
+    }
+
+    fn entity_done(&mut self) -> Flow {
+        Flow::Continue
+    }
+
+    fn written(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+
+    fn has_room(&mut self, room: &AnswerRoom) -> bool {
+        self.share.covers(room, self.bytes)
     }
 }
 
 impl Output for PartWriter {
     fn buffer(&mut self) -> &mut Vec<u8> {
-        &mut self.buffer
+        &mut self.part.bytes
     }
 
     fn entity_done(&mut self) -> Flow {
-        if self.buffer.len() < PART_BYTES { Flow::Continue } else { self.send() }
+        if self.part.bytes.len() < PART_BYTES { Flow::Continue } else { self.send() }
+    }
+
+    fn written(&self) -> u64 {
+        self.sent + self.part.bytes.len() as u64
+    }
+
+    fn has_room(&mut self, room: &AnswerRoom) -> bool {
+        self.part.share.covers(room, &mut self.part.bytes)
     }
 }
 
@@ -170,7 +256,7 @@ mod tests {
                     break;
                 }
             }
-            (written, writer.into_rest().len())
+            (written, writer.into_rest().bytes.len())
         })
         .await
         .unwrap()
@@ -185,8 +271,8 @@ mod tests {
         let writing = tokio::spawn(write(writer, 2 * PART_KIB + 2));
         let mut lengths = Vec::new();
         while let Some(part) = reader.recv().await {
-            lengths.push(part.len());
-            buffers.give_back(part);
+            lengths.push(part.bytes.len());
+            buffers.give_back(part.bytes);
         }
         assert_eq!((lengths, writing.await.unwrap()), (vec![PART_BYTES, PART_BYTES], (2 * PART_KIB + 2, 2 * 1024)));
         assert!((1..=4).contains(&buffers.spare.lock().unwrap().len()));
@@ -218,8 +304,8 @@ mod tests {
         let (writer, mut reader) = patient_channel(&Buffers::default(), Duration::ZERO);
         assert_eq!(write(writer, 1000).await, ((PARTS_AHEAD + 1) * PART_KIB, PART_BYTES));
         for _ in 0..PARTS_AHEAD {
-            assert_eq!(reader.recv().await.map(|part| part.len()), Some(PART_BYTES));
+            assert_eq!(reader.recv().await.map(|part| part.bytes.len()), Some(PART_BYTES));
         }
-        assert_eq!(reader.recv().await, None);
+        assert!(reader.recv().await.is_none());
     }
 }

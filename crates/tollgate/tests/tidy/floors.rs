@@ -130,7 +130,10 @@ pub(crate) const FLOORS: &[Row] = &[
             "batch",
         ],
     ),
-    ("tollgate-gateway/work", &["attempts", "board", "parts", "settings", "queue", "dispatcher", "weight", "pool"]),
+    (
+        "tollgate-gateway/work",
+        &["attempts", "board", "answer_room", "parts", "allowance", "settings", "queue", "dispatcher", "weight", "pool"],
+    ),
     (
         "tollgate-gateway/mediate",
         &[

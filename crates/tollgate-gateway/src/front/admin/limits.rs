@@ -12,6 +12,7 @@ use super::{clients, endpoints};
 use crate::config;
 use crate::config::rules::Rules;
 use crate::front::shared::Shared;
+use crate::hosted::Hosted;
 
 /// Owner name for limits of all connections.
 const CONNECTIONS: &str = "connections";
@@ -52,6 +53,7 @@ pub(super) fn table(
                     .iter()
                     .map(|(name, unit, value)| plain(&service.name, name, unit, value(&published.hosted.rules))),
             );
+            of_answers(&mut rows, &service.name, &published.hosted);
         }
     }
     let rooms = [
@@ -60,6 +62,15 @@ pub(super) fn table(
     ];
     for (name, limit, now) in rooms {
         rows.push(LimitStatus { now: Some(now as u64), ..plain(SERVICES, name, "bytes", limit as u64) });
+    }
+    if let Some(room) = shared.services.first().map(|published| published.hosted.answers.room()) {
+        let (now, peak, met) = room.use_of();
+        rows.push(LimitStatus {
+            now: Some(now as u64),
+            peak: Some(peak as u64),
+            met: Some(met),
+            ..plain(SERVICES, "answer_room_bytes", "bytes", room.limit_bytes() as u64)
+        });
     }
     for group in endpoints::refused(&shared.proxied) {
         let limit = plain(&group.endpoint, "in_flight_max", "count", group.in_flight_max);
@@ -90,6 +101,17 @@ fn of_service(rows: &mut Vec<LimitStatus>, service: &ServiceStatus) {
     rows.push(LimitStatus {
         met: Some(pool.refused.waited_too_long),
         ..plain(of, "wait_ms_max", "milliseconds", wait_ms_max)
+    });
+}
+
+/// The limits of each answer of a service.
+fn of_answers(rows: &mut Vec<LimitStatus>, of: &str, service: &Hosted) {
+    let Rules { answer_bytes_max, answer_entities_max, .. } = service.rules;
+    let (bytes_met, entities_met) = service.answers.met();
+    rows.push(LimitStatus { met: Some(bytes_met), ..plain(of, "answer_bytes_max", "bytes", answer_bytes_max) });
+    rows.push(LimitStatus {
+        met: Some(entities_met),
+        ..plain(of, "answer_entities_max", "count", answer_entities_max)
     });
 }
 

@@ -7,13 +7,13 @@
 use std::sync::Arc;
 
 use tollgate_net::http1::Method;
-use tollgate_net::http1::server::{Abort, Exchange, ExchangeError};
+use tollgate_net::http1::server::{Exchange, ExchangeError};
 
 use crate::error::{Failure, Fault};
 use crate::hosted::Hosted;
 use crate::store::Connection;
 use crate::visit::Visit;
-use crate::work::parts::{self, Buffers, PartWriter};
+use crate::work::parts::{self, Buffers, Part, PartWriter};
 
 /// Work that writes an answer, in one or more steps.
 pub(crate) trait Work: Send + 'static {
@@ -110,8 +110,8 @@ pub(crate) async fn run(
         }
         let request = exchange.request();
         visit.common.log_inner(&fault, request.method_text(), request.path());
-        // Half an answer is out: only a connection that ends early tells the client that it is not the whole.
-        return Err(Failure::Broken(ExchangeError::Abort(Abort::Close)));
+        // Half an answer is out: only a connection that ends early shows the client that it is not the whole.
+        return Err(Failure::Broken(exchange.cut_short()));
     }
 }
 
@@ -125,16 +125,16 @@ enum Position {
 /// Sends a part from its own buffer, which is then free for the next one.
 async fn send(
     exchange: &mut Exchange<'_>,
-    mut part: Vec<u8>,
+    mut part: Part,
     buffers: &Buffers,
     position: Position,
 ) -> Result<(), ExchangeError> {
-    std::mem::swap(&mut exchange.respond().body, &mut part);
+    std::mem::swap(&mut exchange.respond().body, &mut part.bytes);
     match position {
         Position::Within => exchange.flush_part().await?,
         Position::Last => exchange.flush_last_part().await?,
     }
-    std::mem::swap(&mut exchange.respond().body, &mut part);
-    buffers.give_back(part);
+    std::mem::swap(&mut exchange.respond().body, &mut part.bytes);
+    buffers.give_back(part.bytes);
     Ok(())
 }

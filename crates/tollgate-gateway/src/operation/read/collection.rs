@@ -11,6 +11,7 @@ use crate::http::answer::Reply;
 use crate::http::headers::Headers;
 use crate::operation::head::{negotiation, versions};
 use crate::operation::read::feed::{Feed, Next};
+use crate::work::allowance::Spent;
 
 /// Chooses format and page, and writes their fields to `reply`. The caller fills in root and time.
 ///
@@ -41,5 +42,17 @@ pub(super) fn prepare(
     let stencil = stencil(service, &mut plan, content, format);
     let next = Next::Token { query: query.map(str::to_owned) };
     let (root, updated) = (String::new(), String::new());
-    Ok(Feed { plan, stencil, root, updated, path: path.to_owned(), next, page_left, written: 0, next_page: None })
+    let spent = Spent::default();
+    Ok(Feed {
+        plan,
+        stencil,
+        root,
+        updated,
+        path: path.to_owned(),
+        next,
+        page_left,
+        written: 0,
+        next_page: None,
+        spent,
+    })
 }

@@ -17,8 +17,9 @@ use crate::operation::read::away::{self, Progress, Sent, Work};
 use crate::operation::read::next_link::{self, Begin};
 use crate::store::{Connection, Flow, RowSink, Store};
 use crate::visit::Visit;
+use crate::work::allowance::{Meter, Spent};
 use crate::work::attempts::HELD_UP_MAX;
-use crate::work::parts::{Output, PartWriter};
+use crate::work::parts::{Output, PartWriter, Whole};
 use crate::work::weight::ReadPlace;
 
 /// A page to write; it owns all its data, so that it can leave the loop.
@@ -42,6 +43,8 @@ pub(crate) struct Feed {
     pub(crate) written: u64,
     /// The next page, once its existence is known.
     pub(crate) next_page: Option<String>,
+    /// The part of its limits that is used.
+    pub(crate) spent: Spent,
 }
 
 /// Form of the link to the next page.
@@ -71,8 +74,9 @@ impl Feed {
             ReadPlace::Loop => {
                 let mut work_process =
                     service.pool.acquire(&visit.task(exchange.request())).await.map_err(Fault::from)?;
-                self.write(service, &mut work_process, &mut exchange.respond().body)?;
+                let written = self.write_whole(service, &mut work_process, &mut exchange.respond().body);
                 drop(work_process);
+                written?;
                 self.end(visit, exchange);
                 Ok(())
             }
@@ -81,7 +85,8 @@ impl Feed {
                     service.pool.acquire(&visit.task(exchange.request())).await.map_err(Fault::from)?;
                 let body = &mut exchange.respond().body;
                 let begin = body.len();
-                let attempt = work_process.briefly(HELD_UP_MAX, |connection| self.write(service, connection, body));
+                let attempt =
+                    work_process.briefly(HELD_UP_MAX, |connection| self.write_whole(service, connection, body));
                 let Some(written) = attempt else {
                     // Nothing of it has left, and what was not read to its end is as it was.
                     body.truncate(begin);
@@ -106,10 +111,26 @@ impl Feed {
         visit.memory.give_text(self.root);
     }
 
+    /// Writes the page into `body`, in one piece.
+    ///
+    /// # Errors
+    /// As [`write`](Feed::write).
+    pub(crate) fn write_whole(
+        &mut self,
+        service: &Hosted,
+        connection: &mut Connection,
+        body: &mut Vec<u8>,
+    ) -> Result<(), Fault> {
+        let mut whole = Whole::of(std::mem::take(body));
+        let written = self.write(service, connection, &mut whole);
+        *body = whole.into_bytes();
+        written.map(|_| ())
+    }
+
     /// Writes the page, or as much of it as the output takes, with this connection.
     ///
     /// # Errors
-    /// 404 if the path leads nowhere, and errors of the store.
+    /// 404 if the path leads nowhere, 413 if the answer is larger than one may be, and errors of the store.
     pub(crate) fn write<O: Output>(
         &mut self,
         service: &Hosted,
@@ -123,18 +144,23 @@ impl Feed {
             written: self.written,
             page_left: self.page_left,
             stopped: false,
+            meter: service.answers.meter(self.spent),
             output,
         };
         if self.written > 0 {
             sink.writer.feed_resume();
         }
         let outcome = connection.read(&service.model, &self.plan, Some(self.page_left), &mut sink)?;
+        if sink.meter.is_over() {
+            sink.meter.end(sink.output)?;
+        }
         if !outcome.found {
             return Err(Fault::not_found("the path leads through an entity that does not exist"));
         }
         sink.begin();
         let (written, page_left) = (sink.written, sink.page_left);
         if sink.stopped && outcome.next.is_some() {
+            self.spent = sink.meter.end(sink.output)?;
             (self.written, self.page_left) = (written, page_left);
             self.plan.options.skip_token = outcome.next;
             self.plan.options.count = Counting::Without;
@@ -142,6 +168,7 @@ impl Feed {
         }
         let link = outcome.next.map(|token| self.next_link(token));
         sink.writer.feed_end(sink.output.buffer(), link.as_deref());
+        self.spent = sink.meter.end(sink.output)?;
         self.next_page = link;
         Ok(Progress::Done)
     }
@@ -198,6 +225,7 @@ struct FeedSink<'a, O> {
     written: u64,
     page_left: u64,
     stopped: bool,
+    meter: Meter<'a>,
     output: &'a mut O,
 }
 
@@ -224,7 +252,7 @@ impl<O: Output> RowSink for FeedSink<'_, O> {
         } else {
             self.writer.entry_begin(self.output.buffer(), row);
         }
-        Flow::Continue
+        self.meter.entity(self.output)
     }
 
     fn expand_total(&mut self, _index: usize, count: u64) -> Flow {
@@ -239,7 +267,7 @@ impl<O: Output> RowSink for FeedSink<'_, O> {
 
     fn expand_entity<R: Row>(&mut self, _index: usize, row: &R) -> Flow {
         self.writer.expand_entity(self.output.buffer(), row);
-        Flow::Continue
+        self.meter.entity(self.output)
     }
 
     fn expand_entity_end<R: Row>(&mut self, _index: usize, row: &R) -> Flow {

@@ -33,6 +33,7 @@ use crate::http::answer::{Answer, Reply};
 use crate::http::headers::Headers;
 use crate::store::Connection;
 use crate::visit::Visit;
+use crate::work::answer_room::FREE_BYTES;
 
 /// Parts of a read request beside the resource.
 pub(crate) struct ReadRequest<'a> {
@@ -125,7 +126,7 @@ impl Read {
         answer: &mut Answer,
     ) -> Result<(), Fault> {
         match self {
-            Read::Page(mut feed) => feed.write(service, connection, &mut answer.body).map(|_| ()),
+            Read::Page(mut feed) => feed.write_whole(service, connection, &mut answer.body),
             Read::One(single, version) => {
                 let found = single.answer_on(service, connection, headers, answer)?;
                 entity::finish(found, version, single.plan.shape, headers, answer)
@@ -144,6 +145,10 @@ pub(super) fn perform(
     answer: &mut Answer,
 ) -> Result<Performed, Fault> {
     answer.clear();
+    if answer.body.capacity() > FREE_BYTES {
+        // A batch keeps its buffers to its end.
+        answer.body = Vec::new();
+    }
     let Request { version, headers, query, page_size, .. } = *request;
     let Meant { path, resource, preferences, .. } = meant;
     let method = method_text(request.method);

@@ -18,7 +18,9 @@ use crate::http::conditions::{self, Verdict};
 use crate::http::headers::{Headers, values};
 use crate::store::{Connection, Flow, RowSink, Store};
 use crate::visit::Visit;
+use crate::work::allowance::{Meter, Spent};
 use crate::work::attempts::HELD_UP_MAX;
+use crate::work::parts::{Output, Whole};
 use crate::work::weight::ReadPlace;
 
 /// A read of a single item; it owns all its data, so that it can leave the loop.
@@ -50,7 +52,7 @@ pub(crate) enum Found {
 /// Data collected by the sink.
 #[derive(Debug, Default)]
 struct Seen {
-    body: Vec<u8>,
+    body: Whole,
     etag: Vec<u8>,
     /// If given by the entity and not by the format.
     content_type: Option<String>,
@@ -62,7 +64,7 @@ impl Single {
     /// Fills in the answer of `exchange`, whose other fields are already set.
     ///
     /// # Errors
-    /// 412 if `If-Match` fails, errors of the store, and 503 if no work process was available.
+    /// 412 if `If-Match` fails, 413 if the answer is larger than one may be, errors of the store, and 503 if no work process was available.
     pub(crate) async fn answer(
         self,
         visit: &Visit<'_>,
@@ -126,8 +128,9 @@ impl Single {
     }
 
     fn read(&self, service: &Hosted, connection: &mut Connection, body: Vec<u8>) -> Result<(Seen, bool), Fault> {
-        let seen = Seen { body, ..Seen::default() };
+        let seen = Seen { body: Whole::of(body), ..Seen::default() };
         let model = &*service.model;
+        let meter = service.answers.meter(Spent::default());
         match (self.plan.shape, &self.stencil) {
             (Shape::Count, _) => {
                 let mut sink = CountSink { seen };
@@ -141,29 +144,32 @@ impl Single {
                 let declared = &entity_type.leaves[leaf.0];
                 let enumeration = declared.enumeration.map(|id| &*model.enumerations[id.0]);
                 let enumeration = enumeration.filter(|_| self.version == Version::V4);
-                let mut sink =
-                    RawSink { column, primitive: declared.primitive, enumeration, version: self.version, seen };
+                let (primitive, version) = (declared.primitive, self.version);
+                let mut sink = RawSink { column, primitive, enumeration, version, meter, seen };
                 let outcome = connection.read(model, &self.plan, None, &mut sink)?;
+                sink.meter.end(&mut sink.seen.body)?;
                 Ok((sink.seen, outcome.found))
             }
             (Shape::Stream, _) => {
                 let entity_type = model.type_of(self.plan.set());
                 let columns = Columns::new(entity_type, &self.plan.options.select, &[]);
                 let media_type = entity_type.media_type.and_then(|leaf| columns.of(leaf));
-                let mut sink = StreamSink { column: columns.leaves.len(), media_type, seen };
+                let mut sink = StreamSink { column: columns.leaves.len(), media_type, meter, seen };
                 let outcome = connection.read(model, &self.plan, None, &mut sink)?;
+                sink.meter.end(&mut sink.seen.body)?;
                 Ok((sink.seen, outcome.found))
             }
             (shape, Some(stencil)) => {
                 let null_columns = self.null_columns(service, shape);
                 let writer = stencil.writer(Base::new(&self.root, &self.updated));
                 let expand = &self.plan.options.expand[..];
-                let mut sink = DocumentSink { writer, expand, null_columns, seen };
+                let mut sink = DocumentSink { writer, expand, null_columns, meter, seen };
                 let outcome = connection.read(model, &self.plan, None, &mut sink)?;
                 let mut seen = sink.seen;
-                if seen.rows > 0 {
-                    sink.writer.document_end(&mut seen.body);
+                if seen.rows > 0 && !sink.meter.is_over() {
+                    sink.writer.document_end(seen.body.buffer());
                 }
+                sink.meter.end(&mut seen.body)?;
                 Ok((seen, outcome.found))
             }
             (_, None) => Err(Fault::internal("a document has no stencil")),
@@ -198,9 +204,9 @@ fn answer_seen(mut seen: Seen, found: bool, headers: &dyn Headers, reply: &mut i
         (false, _, _) => Found::Missing,
     };
     if found != Found::Answered {
-        seen.body.clear();
+        seen.body.buffer().clear();
     }
-    *reply.body() = seen.body;
+    *reply.body() = seen.body.into_bytes();
     if found == Found::Answered
         && let Some(content_type) = seen.content_type
     {
@@ -226,6 +232,7 @@ struct DocumentSink<'a> {
     writer: Writer<'a>,
     expand: &'a [Expand],
     null_columns: Vec<usize>,
+    meter: Meter<'a>,
     seen: Seen,
 }
 
@@ -235,13 +242,13 @@ impl RowSink for DocumentSink<'_> {
         seen.rows += 1;
         seen.null = !self.null_columns.is_empty() && self.null_columns.iter().all(|c| row.cell(*c) == Cell::Null);
         self.writer.stencil().write_etag(&mut seen.etag, row);
-        self.writer.document_begin(&mut seen.body);
+        self.writer.document_begin(seen.body.buffer());
         if self.writer.stencil().expansions() == 0 {
-            self.writer.entry(&mut seen.body, row);
+            self.writer.entry(seen.body.buffer(), row);
         } else {
-            self.writer.entry_begin(&mut seen.body, row);
+            self.writer.entry_begin(seen.body.buffer(), row);
         }
-        Flow::Continue
+        self.meter.entity(&mut seen.body)
     }
 
     fn expand_total(&mut self, _index: usize, count: u64) -> Flow {
@@ -250,17 +257,17 @@ impl RowSink for DocumentSink<'_> {
     }
 
     fn expand_begin<R: Row>(&mut self, index: usize, parent: &R) -> Flow {
-        self.writer.expand_begin(&mut self.seen.body, index, parent);
+        self.writer.expand_begin(self.seen.body.buffer(), index, parent);
         Flow::Continue
     }
 
     fn expand_entity<R: Row>(&mut self, _index: usize, row: &R) -> Flow {
-        self.writer.expand_entity(&mut self.seen.body, row);
-        Flow::Continue
+        self.writer.expand_entity(self.seen.body.buffer(), row);
+        self.meter.entity(&mut self.seen.body)
     }
 
     fn expand_entity_end<R: Row>(&mut self, _index: usize, row: &R) -> Flow {
-        self.writer.expand_entity_end(&mut self.seen.body, row);
+        self.writer.expand_entity_end(self.seen.body.buffer(), row);
         Flow::Continue
     }
 
@@ -272,13 +279,13 @@ impl RowSink for DocumentSink<'_> {
     }
 
     fn expand_end<R: Row>(&mut self, _index: usize, _parent: &R) -> Flow {
-        self.writer.expand_end(&mut self.seen.body);
+        self.writer.expand_end(self.seen.body.buffer());
         Flow::Continue
     }
 
     fn entity_end<R: Row>(&mut self, row: &R) -> Flow {
         if self.writer.stencil().expansions() > 0 {
-            self.writer.entry_end(&mut self.seen.body, row);
+            self.writer.entry_end(self.seen.body.buffer(), row);
         }
         Flow::Continue
     }
@@ -291,7 +298,7 @@ struct CountSink {
 impl RowSink for CountSink {
     fn total(&mut self, count: u64) -> Flow {
         self.seen.rows = 1;
-        self.seen.body.extend_from_slice(count.to_string().as_bytes());
+        self.seen.body.buffer().extend_from_slice(count.to_string().as_bytes());
         Flow::Continue
     }
 
@@ -305,13 +312,14 @@ struct RawSink<'m> {
     primitive: Primitive,
     enumeration: Option<&'m Enumeration>,
     version: Version,
+    meter: Meter<'m>,
     seen: Seen,
 }
 
 impl RowSink for RawSink<'_> {
     fn entity<R: Row>(&mut self, row: &R) -> Flow {
         self.seen.rows += 1;
-        let out = &mut self.seen.body;
+        let out = self.seen.body.buffer();
         match row.cell(self.column) {
             Cell::Null if self.primitive.item().is_none() => self.seen.null = true,
             value if self.enumeration.is_some() && self.primitive.item().is_none() => {
@@ -321,25 +329,32 @@ impl RowSink for RawSink<'_> {
             }
             value => raw::write(out, Some(self.version), self.primitive, value),
         }
-        Flow::Continue
+        self.meter.entity(&mut self.seen.body)
     }
 }
 
 /// Media type of a stream known only to be bytes (RFC 2046, section 4.5.1).
 const ANY_MEDIA_TYPE: &str = "application/octet-stream";
 
-struct StreamSink {
+struct StreamSink<'m> {
     column: usize,
     media_type: Option<usize>,
+    meter: Meter<'m>,
     seen: Seen,
 }
 
-impl RowSink for StreamSink {
+impl RowSink for StreamSink<'_> {
     fn entity<R: Row>(&mut self, row: &R) -> Flow {
         let seen = &mut self.seen;
         seen.rows += 1;
         match row.cell(self.column) {
-            Cell::Text(bytes) | Cell::Bytes(bytes) => seen.body.extend_from_slice(bytes),
+            Cell::Text(bytes) | Cell::Bytes(bytes) => {
+                // Before it is copied: one value may be larger than an answer.
+                if self.meter.bytes(&mut seen.body, bytes.len()) == Flow::Stop {
+                    return Flow::Stop;
+                }
+                seen.body.buffer().extend_from_slice(bytes);
+            }
             _ => seen.null = true,
         }
         let said = match self.media_type.map(|column| row.cell(column)) {
@@ -347,7 +362,7 @@ impl RowSink for StreamSink {
             _ => None,
         };
         seen.content_type = Some(said.unwrap_or(ANY_MEDIA_TYPE).to_owned());
-        Flow::Continue
+        self.meter.entity(&mut seen.body)
     }
 }
 

@@ -18,6 +18,7 @@ use crate::operation::head::negotiation;
 use crate::operation::{Author, ContentIds, Request, perform};
 use crate::store::sqlite::{Location, SqliteDatabase};
 use crate::store::{self, Connection, Mapping, Store};
+use crate::work::answer_room::AnswerRoom;
 use crate::work::pool::{Locking, Pool};
 use crate::work::weight::Rows;
 
@@ -186,7 +187,7 @@ impl Shop {
         let pool = Pool::new(Vec::new(), Locking::writers(), 0, Duration::ZERO);
         let rows = Rows::default();
         let opened = Opened { model, database: store::Database::Sqlite(database), pool, rows };
-        let hosted = opened.hosted("shop".to_owned(), Rules::default());
+        let hosted = opened.hosted("shop".to_owned(), Rules::default(), &AnswerRoom::default());
         let now = UNIX_EPOCH + Duration::from_secs(1_380_110_400);
         Shop { hosted, connection, now, content_ids: ContentIds::default(), _folder: folder }
     }

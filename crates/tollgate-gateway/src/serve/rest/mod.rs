@@ -28,6 +28,7 @@ use crate::operation::How;
 use crate::operation::read::feed::{Feed, Next};
 use crate::operation::read::single::{Found, Single};
 use crate::visit::Visit;
+use crate::work::allowance::Spent;
 
 /// Request fields that select among the answers to one URL.
 pub(crate) const CHOOSING_FIELDS: &[&str] = &["accept"];
@@ -144,7 +145,8 @@ async fn read(
     let page_left = limit.unwrap_or(u64::MAX).min(visit.common.page_size);
     let query = exchange.request().query().map(str::to_owned);
     let (path, next) = (resource.segment.to_string(), Next::Cursor { query });
-    Feed { plan, stencil, root, updated: String::new(), path, next, page_left, written: 0, next_page: None }
+    let (updated, spent) = (String::new(), Spent::default());
+    Feed { plan, stencil, root, updated, path, next, page_left, written: 0, next_page: None, spent }
         .answer(visit, service, exchange)
         .await
 }

@@ -83,6 +83,9 @@ fn a_limit_tells_its_value_what_is_used_of_it_and_how_often_it_was_met() {
     assert_eq!(row("flights", "wait_ms_max"), "10000 \"milliseconds\" null null 0");
     assert_eq!(row("records", "body_bytes_max"), "1048576 \"bytes\" null null null");
     assert_eq!(row("services", "array_room_bytes"), "67108864 \"bytes\" 0 null null");
+    assert_eq!(row("services", "answer_room_bytes"), "41943040 \"bytes\" 0 0 0");
+    assert_eq!(row("flights", "answer_bytes_max"), "67108864 \"bytes\" null null 0");
+    assert_eq!(row("connections", "unsent_bytes_max"), "67108864 \"bytes\" 0 0 0");
     assert!(row("connections", "connections_max").starts_with("4321 \"count\" "));
     assert_eq!(row("connections", "header_timeout"), "10000 \"milliseconds\" null null 0");
 }

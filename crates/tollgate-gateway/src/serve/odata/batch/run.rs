@@ -391,7 +391,7 @@ impl Running<'_, '_, '_> {
         if self.out.len() > bytes_max {
             return Err(Fault::too_large(format!("the answer to the batch would have more than {bytes_max} bytes")));
         }
-        self.run.share.hold(self.run.body_bytes + self.out.len())
+        self.run.share.hold(self.run.body_bytes + self.out.capacity() + self.answer.body.capacity())
     }
 
     fn begin_unit(&mut self) -> Result<(), Fault> {
