@@ -9,6 +9,7 @@ mod endpoint;
 pub(crate) mod generate;
 mod location;
 mod mediation;
+mod memory;
 mod named;
 #[cfg(test)]
 mod proxy_tests;
@@ -34,6 +35,8 @@ pub use self::endpoint::{Balance, Endpoint, EndpointLimits, Health, Suspension};
 pub use self::generate::Generate;
 pub use self::location::Location;
 pub use self::mediation::Mediation;
+pub use self::memory::MemoryBound;
+pub(crate) use self::memory::OPERATOR_BYTES_MAX;
 pub(crate) use self::route::check as check_routes;
 pub use self::route::{Keeping, Protocol, Retry, Route};
 pub use self::rules::{IfMatch, Rules};
@@ -564,10 +567,10 @@ impl Default for Limits {
             header_ms_max: 10_000,
             idle_ms_max: 75_000,
             stall_ms_max: 30_000,
-            // Two batches of the largest size a service takes by default, one of them complete.
-            held_bytes_max: 128 << 20,
-            // 160 slow readers of long lists, which need 0.4 MiB each.
-            unsent_bytes_max: 64 << 20,
+            // The largest body that a service gathers by default, 16 MiB, in a buffer of twice that.
+            held_bytes_max: 36 << 20,
+            // 80 slow readers of long lists, which need 0.4 MiB each.
+            unsent_bytes_max: 32 << 20,
         }
     }
 }

@@ -36,9 +36,9 @@ fn the_defaults_of_the_engines_limits_are_the_engines_own() {
         drain_timeout: Duration::from_secs(30),
         // Larger bodies are held to limits of their own by the services.
         body_bytes_max: 64 << 20,
-        held_bytes_max: 128 << 20,
+        held_bytes_max: 36 << 20,
         connections_per_client_max: engine.connections_max / 2,
-        unsent_bytes_max: 64 << 20,
+        unsent_bytes_max: 32 << 20,
         ..engine
     };
     assert_eq!(ours, expected);

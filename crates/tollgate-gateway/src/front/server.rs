@@ -25,7 +25,7 @@ use crate::auth::csrf::Tokens;
 use crate::base::log::Log;
 use crate::cache::ResponseCache;
 use crate::clients::Clients;
-use crate::config::Config;
+use crate::config::{Config, MemoryBound, OPERATOR_BYTES_MAX};
 use crate::hosted::Published;
 use crate::serve::proxy::{self, Connections};
 use crate::serve::rest::openapi::Descriptions;
@@ -45,6 +45,7 @@ pub struct Gateway {
     current: Arc<Current>,
     counters: Vec<Arc<Counters>>,
     limits: Limits,
+    memory: MemoryBound,
     remarks: Vec<String>,
     reloader: Reloader,
     operator: admin::Operator,
@@ -139,9 +140,9 @@ impl Gateway {
         let admin = listen(config.admin.address, 1)?;
         let addresses = Addresses { public, tls, admin: admin.local_addr() };
         let counters = servers.iter().map(|_| Arc::new(Counters::new(threads))).collect();
-        let limits = config.engine_limits();
+        let (limits, memory) = (config.engine_limits(), config.memory());
         let reloader = Reloader::new(config, Arc::clone(&current), certificates);
-        Ok(Gateway { servers, admin, addresses, current, counters, limits, remarks, reloader, operator })
+        Ok(Gateway { servers, admin, addresses, current, counters, limits, memory, remarks, reloader, operator })
     }
 
     /// Its addresses.
@@ -170,7 +171,7 @@ impl Gateway {
     /// # Errors
     /// A listener breaks.
     pub fn run(self, shutdown: &Shutdown) -> io::Result<()> {
-        let Gateway { servers, admin, addresses, current, counters, limits, reloader, operator, .. } = self;
+        let Gateway { servers, admin, addresses, current, counters, limits, memory, reloader, operator, .. } = self;
         let clock = current.shared().common.clock.clone();
         // The operator can watch the drain: the admin listener ends after the others.
         let admin_shutdown = Shutdown::new();
@@ -188,6 +189,7 @@ impl Gateway {
                 })
                 .collect(),
             limits: limits.clone(),
+            memory,
             shutdown: shutdown.clone(),
             began: admin::Began::now(),
         };
@@ -195,7 +197,12 @@ impl Gateway {
             let admin_thread = scope.spawn({
                 let admin_shutdown = admin_shutdown.clone();
                 let counters = Arc::new(Counters::new(1));
-                let limits = limits.clone();
+                // What the operator asks for is small, and must not take the clients' memory.
+                let limits = Limits {
+                    held_bytes_max: OPERATOR_BYTES_MAX,
+                    unsent_bytes_max: OPERATOR_BYTES_MAX,
+                    ..limits.clone()
+                };
                 let page = move |_: usize| admin::Page::new(sources.clone(), operator.clone());
                 move || admin.run(page, limits, Clock::system(), admin_shutdown, counters)
             });

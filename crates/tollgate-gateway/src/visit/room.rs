@@ -14,7 +14,7 @@ use crate::error::Fault;
 const PIECE_BYTES: usize = 64 * 1024;
 
 /// Bytes that all bodies together may read ahead; beyond it each goes on with its own.
-const AHEAD_BYTES_TOTAL_MAX: usize = 64 << 20;
+pub(crate) const AHEAD_BYTES_TOTAL_MAX: usize = 16 << 20;
 
 /// The memory budget for batches and their answers.
 #[derive(Debug, Clone)]
@@ -24,11 +24,16 @@ pub(crate) struct BatchRoom {
 }
 
 impl BatchRoom {
-    /// Creates room for two of the largest batches, which have `largest_bytes` with their answers, or for thousands of
-    /// the usual size; 503 beyond.
+    /// Creates room for one of the largest batches, which have `largest_bytes` with their answers, and for half of another,
+    /// or for thousands of the usual size; 503 beyond.
     pub(crate) fn of(largest_bytes: usize) -> BatchRoom {
-        let pieces_max = 2 * largest_bytes.div_ceil(PIECE_BYTES) + 1;
+        let pieces_max = BatchRoom::bytes_max(largest_bytes).div_ceil(PIECE_BYTES);
         BatchRoom { pieces: Arc::new(Semaphore::new(pieces_max)), pieces_max }
+    }
+
+    /// Memory limit of all batches together, in bytes, if the largest have `largest_bytes` with their answers.
+    pub(crate) fn bytes_max(largest_bytes: usize) -> usize {
+        largest_bytes + largest_bytes / 2 + PIECE_BYTES
     }
 
     /// Memory limit of all batches together, in bytes.

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
-use super::answer_room::{AnswerRoom, AnswerShare, settle};
+use super::answer_room::{AnswerRoom, AnswerShare, FREE_BYTES, settle};
 use crate::store::Flow;
 
 /// Size from which a part is sent; it is longer by at most the data written since the last check.
@@ -35,9 +35,18 @@ pub(crate) const BESIDE_BYTES_MAX: usize = (PARTS_AHEAD + 1) * (PART_BYTES + OVE
 /// the threads' heaps, which then grow more.
 const SPARE_BUFFERS_MAX: usize = 64;
 
+/// Largest buffer that is kept.
+const SPARE_BYTES_MAX: usize = PART_BYTES + 2 * OVERHANG_BYTES;
+
 /// Longest wait of a writer for its client altogether before it pauses. Going on costs about as much as finding one
 /// entity by its key, or sorting again if the order has no index; far less than 100 ms of a work process.
 const PATIENCE: Duration = Duration::from_millis(100);
+
+/// Bytes of all parts of answers that so many work processes write, beside those of large answers, and of spare buffers.
+pub(crate) const fn bytes_max(work_processes: usize) -> usize {
+    // One is written, one is ready and one is sent.
+    work_processes * (PARTS_AHEAD + 2) * FREE_BYTES + SPARE_BUFFERS_MAX * SPARE_BYTES_MAX
+}
 
 /// Spare buffers for parts.
 #[derive(Debug, Clone, Default)]
@@ -127,7 +136,7 @@ impl Buffers {
     /// Keeps a buffer for the next part.
     pub(crate) fn give_back(&self, mut buffer: Vec<u8>) {
         // One that an unusual entity made large would be kept for ever; a small one would have to grow.
-        if !(PART_BYTES..=2 * PART_BYTES).contains(&buffer.capacity()) {
+        if !(PART_BYTES..=SPARE_BYTES_MAX).contains(&buffer.capacity()) {
             return;
         }
         buffer.clear();

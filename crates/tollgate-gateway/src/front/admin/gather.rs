@@ -19,6 +19,7 @@ use super::status::{
     PoolStatus, Refusals, Requests, ServerState, ServerStatus, ServiceStatus, Status, WorkProcessStatus,
 };
 use super::{authentications, clients, endpoints, limits};
+use crate::config::MemoryBound;
 use crate::front::reload::{ReloadStatus, Reloader};
 use crate::front::shared::Current;
 use crate::hosted::Hosted;
@@ -37,6 +38,8 @@ pub(crate) struct Sources {
     pub(crate) listeners: Vec<Listener>,
     /// The limits of the HTTP engine, which apply to each of them.
     pub(crate) limits: Limits,
+    /// The memory that requests and answers may take under the configuration of the start.
+    pub(crate) memory: MemoryBound,
     /// Handle that ends the public listeners.
     pub(crate) shutdown: Shutdown,
     /// Time of their start.

@@ -9,8 +9,8 @@ use tollgate_net::limits::Amount;
 use super::gather::Sources;
 use super::status::{CacheStatus, LimitStatus, ListenerStatus, ServiceStatus};
 use super::{clients, endpoints};
-use crate::config;
 use crate::config::rules::Rules;
+use crate::config::{self, MemoryBound};
 use crate::front::shared::Shared;
 use crate::hosted::Hosted;
 
@@ -22,6 +22,9 @@ const SERVICES: &str = "services";
 
 /// Owner name for limits of the response cache.
 const CACHE: &str = "cache";
+
+/// Owner name for the sum of all limits that bound memory.
+const MEMORY: &str = "memory";
 
 /// A limit of a service's rules: its name, unit and value.
 type Rule = (&'static str, &'static str, fn(&Rules) -> u64);
@@ -79,6 +82,7 @@ pub(super) fn table(
     rows.extend(clients::limits(&shared.common.clients));
     of_cache(&mut rows, cache_limits, cache);
     of_connections(&mut rows, sources, listeners);
+    of_memory(&mut rows, &sources.memory.with_cache(cache_limits));
     rows
 }
 
@@ -154,6 +158,12 @@ fn of_connections(rows: &mut Vec<LimitStatus>, sources: &Sources, listeners: &[L
         let met = sources.listeners.iter().map(|listener| met(&listener.counters, limit.metric)).sum();
         rows.push(LimitStatus { now, peak, met, ..plain(CONNECTIONS, limit.name, unit, value) });
     }
+}
+
+/// The memory that requests and answers may take, by kind and altogether.
+fn of_memory(rows: &mut Vec<LimitStatus>, memory: &MemoryBound) {
+    rows.extend(memory.shares().iter().map(|(name, bytes)| plain(MEMORY, name, "bytes", *bytes)));
+    rows.push(plain(MEMORY, "total", "bytes", memory.bytes()));
 }
 
 /// Number of times a limit of the engine was reached, counted there as a fault or as a cause of closing.

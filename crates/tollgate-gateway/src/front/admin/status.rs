@@ -347,7 +347,7 @@ pub(super) struct Counted {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub(super) struct LimitStatus {
     /// Owner of the limit: a service's name, `services` for what all share, `cache`, `connections` for those of each
-    /// connection or listener, or `each client at` and a path.
+    /// connection or listener, `memory` for the sum of those that bound memory, or `each client at` and a path.
     pub(super) of: String,
     /// Its name.
     pub(super) name: &'static str,

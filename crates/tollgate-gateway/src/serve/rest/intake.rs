@@ -144,17 +144,25 @@ impl Ahead {
         self.chunks.iter().flatten().copied().find(|byte| !blank(byte))
     }
 
-    /// The body in one piece, if all of it was read and it has at most `bytes_max`.
-    pub(super) fn into_whole(mut self, bytes_max: usize) -> Option<Vec<u8>> {
-        if self.extent == Extent::Part || self.bytes > bytes_max as u64 {
-            return None;
+    /// The body in one piece, with its share of the memory for those read ahead.
+    ///
+    /// # Errors
+    /// 413 if it has more than `bytes_max`, 503 if there was no memory to read all of it.
+    pub(super) fn into_whole(mut self, bytes_max: usize) -> Result<(Vec<u8>, AheadShare), Fault> {
+        let is_too_large = self.bytes > bytes_max as u64 || self.bytes >= AHEAD_BYTES_MAX as u64;
+        match self.extent {
+            Extent::Whole if self.bytes <= bytes_max as u64 => {}
+            Extent::Part if !is_too_large => {
+                return Err(Fault::overloaded("the room for bodies is taken by others; ask again later"));
+            }
+            Extent::Whole | Extent::Part => return Err(Fault::body_too_large(bytes_max as u64)),
         }
         let mut whole = self.chunks.pop_front().unwrap_or_default();
         for chunk in self.chunks {
             whole.extend_from_slice(&chunk);
             self.buffers.give_back(chunk);
         }
-        Some(whole)
+        Ok((whole, self.share))
     }
 
     /// Whether all of the body was read, and it has at most `bytes_max`.

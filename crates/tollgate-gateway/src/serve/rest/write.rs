@@ -24,6 +24,7 @@ use crate::http::rest_format::OFFERS;
 use crate::operation::head::check_coding;
 use crate::operation::{Author, How, is_alone, spare};
 use crate::visit::Visit;
+use crate::visit::room::AheadShare;
 
 /// Creates the entity in the body, or an array of them.
 pub(super) async fn create(
@@ -38,7 +39,7 @@ pub(super) async fn create(
     if sent == Format::RestJson && ahead.first_byte() != Some(b'{') {
         return insert(visit, service, set, Framing::Bare, exchange, ahead).await;
     }
-    let mut entry = entity(service, set, sent, ahead)?;
+    let (mut entry, share) = entity(service, set, sent, ahead)?;
     let change = changing(visit, service, exchange.request())?;
     let format = change.format;
     let extent = if is_alone(&entry) { Extent::SingleChange } else { Extent::Any };
@@ -46,6 +47,7 @@ pub(super) async fn create(
     let created = in_transaction(service, &task, extent, move |service, connection| {
         let created = change.create(service, connection, set, &mut entry);
         spare::give_back(entry);
+        drop(share);
         created
     });
     let shown = created.await?;
@@ -70,7 +72,7 @@ pub(super) async fn change(
 ) -> Result<(), Failure> {
     let sent = body_format(exchange.request())?;
     let ahead = read_ahead(visit, service, exchange).await?;
-    let mut entry = entity(service, plan.set(), sent, ahead)?;
+    let (mut entry, share) = entity(service, plan.set(), sent, ahead)?;
     if !entry.children.is_empty() {
         let message = "expected no entities within the entity: related ones are changed by themselves";
         return Err(Fault::bad_request("body", message).into());
@@ -81,6 +83,7 @@ pub(super) async fn change(
     let changed = in_transaction(service, &task, Extent::Any, move |service, connection| {
         let changed = change.change(service, connection, plan, &mut entry, how);
         spare::give_back(entry);
+        drop(share);
         changed
     });
     let shown = changed.await?;
@@ -152,13 +155,12 @@ async fn read_ahead(visit: &Visit<'_>, service: &Hosted, exchange: &mut Exchange
     Ahead::read(exchange, service.rules.array_bytes_max, &common.buffers, &common.ahead).await
 }
 
-/// The one entity in a body.
-fn entity(service: &Hosted, set: SetId, format: Format, ahead: Ahead) -> Result<Entry, Fault> {
-    let bytes_max = service.rules.body_bytes_max;
-    let body = ahead.into_whole(bytes_max).ok_or_else(|| Fault::body_too_large(bytes_max as u64))?;
+/// The one entity in a body, with its share of the memory for bodies: it may have to wait for a work process.
+fn entity(service: &Hosted, set: SetId, format: Format, ahead: Ahead) -> Result<(Entry, AheadShare), Fault> {
+    let (body, share) = ahead.into_whole(service.rules.body_bytes_max)?;
     let mut entry = spare::entry();
     service.bodies.read(&body, format, set, "", &mut entry)?;
-    Ok(entry)
+    Ok((entry, share))
 }
 
 fn changing(visit: &Visit<'_>, service: &Hosted, request: &RequestHead) -> Result<Change, Fault> {

@@ -82,10 +82,19 @@ fn a_limit_tells_its_value_what_is_used_of_it_and_how_often_it_was_met() {
     assert_eq!(row("flights", "queue_max"), "0 \"count\" 0 0 1");
     assert_eq!(row("flights", "wait_ms_max"), "10000 \"milliseconds\" null null 0");
     assert_eq!(row("records", "body_bytes_max"), "1048576 \"bytes\" null null null");
-    assert_eq!(row("services", "array_room_bytes"), "67108864 \"bytes\" 0 null null");
+    assert_eq!(row("services", "array_room_bytes"), "16777216 \"bytes\" 0 null null");
     assert_eq!(row("services", "answer_room_bytes"), "41943040 \"bytes\" 0 0 0");
     assert_eq!(row("flights", "answer_bytes_max"), "67108864 \"bytes\" null null 0");
-    assert_eq!(row("connections", "unsent_bytes_max"), "67108864 \"bytes\" 0 0 0");
+    assert_eq!(row("connections", "unsent_bytes_max"), "33554432 \"bytes\" 0 0 0");
+    assert_eq!(row("memory", "unsent_answers"), "33554432 \"bytes\" null null null");
+    let (sum, total) = status["limits"].as_array().unwrap().iter().filter(|row| row["of"] == "memory").fold(
+        (0, 0),
+        |(sum, total), row| match (row["name"] == "total", row["limit"].as_u64().unwrap()) {
+            (true, limit) => (sum, limit),
+            (false, limit) => (sum + limit, total),
+        },
+    );
+    assert_eq!(sum, total);
     assert!(row("connections", "connections_max").starts_with("4321 \"count\" "));
     assert_eq!(row("connections", "header_timeout"), "10000 \"milliseconds\" null null 0");
 }

@@ -137,7 +137,7 @@ const CONFIG_BYTES_MAX: u64 = 1 << 20;
 pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Failure> {
     memory::return_large_blocks();
     let config = overlaid(read(arguments.config.as_deref())?, arguments)?;
-    let access = config.access();
+    let (access, memory) = (config.access(), config.memory());
     let shutdown = Shutdown::new();
     let asked = shutdown.clone();
     // Before the first line is printed: whoever reads it may send a signal at once.
@@ -153,7 +153,7 @@ pub(crate) fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<Exit, Fa
         | StartError::PlainBasic { .. } => Failure::usage(error),
         StartError::Listen { .. } | StartError::Database { .. } => Failure::failed(error),
     })?;
-    for remark in access.iter().chain(gateway.remarks()) {
+    for remark in access.iter().chain([&memory.to_string()]).chain(gateway.remarks()) {
         // Where nobody reads stderr, there is nobody to tell.
         let _ = writeln!(std::io::stderr(), "tollgate: {remark}");
     }
