@@ -53,11 +53,15 @@ impl Config {
         MemoryBound { shares: shares.into_iter().map(|(name, bytes)| (name, bytes as u64)).collect() }
     }
 
-    /// Requests that have or wait for a work process at most.
+    /// Requests that have or wait for a work process, or wait for a turn to hash a password, at most.
     fn requests_waiting_max(&self) -> usize {
         let of_databases = self.services.iter().map(|service| &service.work_processes);
         let pools = of_databases.chain(self.built_in.iter().filter_map(|service| service.work_processes.as_ref()));
-        pools.map(|work_processes| (work_processes.limit as usize) + work_processes.queue_max as usize).sum()
+        let waiting: usize =
+            pools.map(|work_processes| (work_processes.limit as usize) + work_processes.queue_max as usize).sum();
+        let hashes =
+            if self.authentication.takes_basic() { self.authentication.hashes_waiting_max as usize } else { 0 };
+        waiting + hashes
     }
 }
 

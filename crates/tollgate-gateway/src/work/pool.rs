@@ -25,6 +25,7 @@ pub(crate) struct Pool {
     /// Turns of what may take long, fewer than there are work processes; absent: as many.
     long: Option<Dispatcher<()>>,
     locking: Locking,
+    queue_max: usize,
     wait_max: Duration,
     /// Counters of those that have a work process and wait for the lock.
     lock_waits: Mutex<LockWaits>,
@@ -99,10 +100,13 @@ impl Pool {
             // All reads take about as long, most of it on the way.
             Locking::Unlocked => 0,
         };
+        // The queue is shared in the same way.
+        let short_queue_max = if left_to_short > 0 { queue_max / SHORT_SHARE } else { queue_max };
         let turns = vec![(); connections.len() - left_to_short];
-        let long = (left_to_short > 0).then(|| Dispatcher::new(turns, queue_max, wait_max));
-        let dispatcher = Dispatcher::new(connections, queue_max, wait_max);
-        Pool { dispatcher, long, locking, wait_max, lock_waits: Mutex::default(), changes: Arc::default() }
+        let long = (left_to_short > 0).then(|| Dispatcher::new(turns, queue_max - short_queue_max, wait_max));
+        let dispatcher = Dispatcher::new(connections, short_queue_max, wait_max);
+        let (lock_waits, changes) = (Mutex::default(), Arc::default());
+        Pool { dispatcher, long, locking, queue_max, wait_max, lock_waits, changes }
     }
 
     /// Acquires a work process for reading, for `task`.
@@ -241,7 +245,7 @@ impl Pool {
 
     /// Largest number of requests waiting for a work process, and longest wait of one.
     pub(crate) fn queue_limits(&self) -> (usize, Duration) {
-        self.dispatcher.queue_limits()
+        (self.queue_max, self.wait_max)
     }
 
     async fn wait<L>(

@@ -132,7 +132,18 @@ pub(crate) const FLOORS: &[Row] = &[
     ),
     (
         "tollgate-gateway/work",
-        &["attempts", "board", "answer_room", "parts", "allowance", "settings", "queue", "dispatcher", "weight", "pool"],
+        &[
+            "attempts",
+            "board",
+            "answer_room",
+            "parts",
+            "allowance",
+            "settings",
+            "queue",
+            "dispatcher",
+            "weight",
+            "pool",
+        ],
     ),
     (
         "tollgate-gateway/mediate",
