@@ -12,7 +12,7 @@ fn at_rest(config: &str) -> (Running, tollgate_net::clock::ManualClock) {
     Running::start_by_hand(config, SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000))
 }
 
-fn from<'a>(address: &'a str) -> [(&'static str, &'a str); 1] {
+fn from(address: &str) -> [(&'static str, &str); 1] {
     [("X-Forwarded-For", address)]
 }
 
