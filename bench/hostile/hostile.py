@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Eight kinds of hostile clients and wrong passwords against a gateway, and what honest clients see meanwhile.
 
-Each attacker has an address of its own (127.1.0.0/16), and so does each honest client (127.3.0.0/16): the gateway tells them
+A thousand attackers have an address each (127.1.0.0/16), and so has each honest client (127.3.0.0/16): the gateway tells them
 apart as it would on a network. Counts and times are bounded. Attackers run at a low priority, as they would have machines of
 their own. Told at the end, and written as JSON with --json:
 
@@ -34,6 +34,7 @@ import time
 KINDS = ["slow heads", "slow bodies", "slow readers", "idle", "floods", "wrong passwords", "giant expansions", "giant batches"]
 EXPANSION = "/odata/v4/flights/CarrierCollection?$expand=carrierFlights($expand=flightBookings($expand=bookedFlight))"
 CHEAP = "/rest/carriers/AA"
+ATTACKERS = 1000
 NEWCOMERS = 60
 READERS = 40
 ASKED_CALM = 400
@@ -98,7 +99,7 @@ def attack(kind, port, first, count, until, told):
                 if kind == "slow readers":
                     client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
                 client.settimeout(2.0)
-                client.bind((address(1, number), 0))
+                client.bind((address(1, number % ATTACKERS), 0))
                 client.connect(("127.0.0.1", port))
                 client.setblocking(False)
                 sent = password_guess(number, requests) if kind == "wrong passwords" else opening[kind]

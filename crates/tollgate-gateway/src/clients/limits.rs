@@ -94,6 +94,17 @@ impl Clients {
         self.refusals.note(client, reason, self.clock.now());
     }
 
+    /// Notes that it was refused who the caller at `address` is.
+    pub(crate) fn note_caller(&self, address: IpAddr, fault: &Fault) {
+        let reason = match fault.status() {
+            401 => Reason::WrongPassword,
+            429 => Reason::Guessing,
+            503 => Reason::Queue,
+            _ => return,
+        };
+        self.note(&Client::at(address), reason);
+    }
+
     /// The limits with their use.
     pub(crate) fn limits(&self) -> impl Iterator<Item = (&ClientLimit, &Quota)> {
         self.limits.iter().map(|(limit, quota)| (limit, &**quota))

@@ -3,16 +3,15 @@
 //! Each part of the chain is in its own file; nothing here reads a header or writes a body.
 
 use std::fmt;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::time::Instant;
 
 use tollgate_net::http1::server::{Exchange, ExchangeError, Response, Service};
 use tollgate_net::http1::{Fault as ProtocolFault, Method, RequestHead};
 use tollgate_net::tls::server::HandshakeFailure;
 
-use super::core::{Core, Held};
+use super::core::Core;
 use super::route::Route;
-use crate::auth::Caller;
 use crate::base::client::Client;
 use crate::clients::{ClientIdentity, Reason};
 use crate::error::Fault;
@@ -47,7 +46,10 @@ impl Service for Core {
         let address = clients.address(exchange.request(), exchange.peer().ip());
         let entered = clients.enter(ClientIdentity::Address, &Client::at(address), address, route.root());
         let passed = match entered {
-            Ok(passage) => self.caller(&held, exchange, address).await.map(|caller| (caller, passage)),
+            Ok(passage) => {
+                let caller = shared.common.authentication.caller(&held.known, exchange, address).await;
+                caller.map(|caller| (caller, passage)).inspect_err(|fault| clients.note_caller(address, fault))
+            }
             Err(fault) => Err(fault),
         };
         let entered = passed.and_then(|(caller, mut passage)| {
@@ -82,25 +84,5 @@ impl Service for Core {
     fn handshake_failed(&self, failure: HandshakeFailure, peer: SocketAddr, detail: Option<&dyn fmt::Display>) {
         let shared = &self.held().shared;
         shared.handshakes.note(&shared.common.log, failure, peer, detail);
-    }
-}
-
-impl Core {
-    /// Asks who the caller at `address` is.
-    ///
-    /// # Errors
-    /// As [`caller`](crate::auth::Authentication::caller); the refusal is noted.
-    async fn caller(&self, held: &Held, exchange: &Exchange<'_>, address: IpAddr) -> Result<Caller, Fault> {
-        let common = &held.shared.common;
-        let caller = common.authentication.caller(&held.known, exchange, address).await;
-        caller.inspect_err(|fault| {
-            let reason = match fault.status() {
-                401 => Reason::WrongPassword,
-                429 => Reason::Guessing,
-                503 => Reason::Queue,
-                _ => return,
-            };
-            common.clients.note(&Client::at(address), reason);
-        })
     }
 }

@@ -12,8 +12,12 @@ use std::time::{Duration, Instant};
 
 use crate::base::client::Client;
 
-/// Interval at which the time that clients had counts for half.
-const HALF_LIFE: Duration = Duration::from_secs(10);
+/// Interval at which the time that clients had counts for half: longer than a thousand clients take to have a turn each
+/// where passwords are hashed, or all of them would look new.
+const HALF_LIFE: Duration = Duration::from_secs(60);
+
+/// Part of a mean turn from which on it is remembered who had it, as a divisor.
+const REMEMBERED: u64 = 8;
 
 /// Clients from which on those are forgotten who wait for nothing and had little.
 const CLIENTS_MAX: usize = 16_384;
@@ -175,13 +179,13 @@ impl<T> FairQueue<T> {
         result
     }
 
-    /// Halves what all had, once in a while, and forgets those who wait for nothing and had less than a turn.
+    /// Halves what all had, once in a while, and forgets those who wait for nothing and had little.
     fn age(&mut self, now: Instant) {
         let is_due = self.halved.is_none_or(|at| now.duration_since(at) >= HALF_LIFE);
         if !is_due && self.lines.len() < self.forget_from {
             return;
         }
-        let turn_ns = self.turn_ns;
+        let remembered_ns = (self.turn_ns / REMEMBERED).max(1);
         if is_due {
             self.halved = Some(now);
             self.lines.values_mut().for_each(|line| line.had_ns /= 2);
@@ -190,7 +194,7 @@ impl<T> FairQueue<T> {
                 waiting.filter_map(|(client, line)| Some((line.had_ns, line.waiters.front()?.0, client.clone())));
             self.by_time = keyed.collect();
         }
-        self.lines.retain(|_, line| !line.waiters.is_empty() || line.had_ns >= turn_ns);
+        self.lines.retain(|_, line| !line.waiters.is_empty() || line.had_ns >= remembered_ns);
         if self.lines.len() >= CLIENTS_MAX {
             self.lines.retain(|_, line| !line.waiters.is_empty());
         }

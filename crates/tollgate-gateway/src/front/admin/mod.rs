@@ -59,7 +59,8 @@ impl Page {
         self.operator.check_host(exchange)?;
         // Whoever asks whether it is alive has no password, and learns nothing else.
         if !matches!(exchange.request().path(), "/healthz" | "/readyz") {
-            self.operator.check(&self.known, exchange).await?;
+            let shared = self.sources.current.shared();
+            self.operator.check(&self.known, &shared.common.clients, exchange).await?;
         }
         if exchange.request().path() == cached::INVALIDATE {
             return self.invalidate(exchange).await;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use tollgate_net::http1::server::Exchange;
 
 use crate::auth::{Authentication, Local};
+use crate::clients::Clients;
 use crate::config;
 use crate::error::Fault;
 
@@ -65,13 +66,15 @@ impl Operator {
         Err(Fault::misdirected("this listener answers only to localhost, its own address, and its configured hosts"))
     }
 
-    /// Checks that the operator makes the request.
+    /// Checks that the operator makes the request; who is refused is noted with the clients.
     ///
     /// # Errors
     /// 401 for callers not signed in, 403 for other users.
-    pub(super) async fn check(&self, local: &Local, exchange: &Exchange<'_>) -> Result<(), Fault> {
+    pub(super) async fn check(&self, local: &Local, clients: &Clients, exchange: &Exchange<'_>) -> Result<(), Fault> {
         let Some(name) = &self.name else { return Ok(()) };
-        let caller = self.authentication.caller(local, exchange, exchange.peer().ip()).await?;
+        let address = exchange.peer().ip();
+        let caller = self.authentication.caller(local, exchange, address).await;
+        let caller = caller.inspect_err(|fault| clients.note_caller(address, fault))?;
         match (caller.name(), self.authentication.challenge()) {
             (Some(caller), _) if caller == name => Ok(()),
             (Some(_), _) => Err(Fault::forbidden("operator", "this user is not the operator")),

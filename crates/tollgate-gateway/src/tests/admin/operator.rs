@@ -43,6 +43,15 @@ fn a_foreign_host_is_refused_before_anybody_is_asked_for_a_password() {
 }
 
 #[test]
+fn guesses_at_the_operators_password_are_listed() {
+    let Guarded { gateway, .. } = Guarded::start("admin.user = \"ann\"");
+    gateway.admin().ask("GET", "/", &[]).expect(401, "");
+    assert_eq!(gateway.admin().ask("GET", "/", &[WRONG]).status, 401);
+    let status = gateway.admin().ask("GET", "/status.json", &[ANN]);
+    status.expect(200, "{\"client\":\"127.0.0.1\",\"count\":1,\"reason\":\"wrong-password\"");
+}
+
+#[test]
 fn a_new_users_file_counts_for_the_operator_too() {
     let Guarded { gateway, users, folder: _folder } = Guarded::start("admin.user = \"ann\"");
     let status = || gateway.admin().ask("GET", "/", &[ANN]).status;

@@ -27,8 +27,9 @@ const RAMP_UP_EACH: Duration = Duration::from_micros(400);
 const OFF_SHARE: f64 = 0.1;
 /// … what a core takes to wake up, in milliseconds.
 const OFF_MS: f64 = 0.05;
-/// Times of work and of rest of the busy program by turns, where it does not always work.
-const BURST: (Duration, Duration) = (Duration::from_millis(8), Duration::from_millis(100));
+/// Times of work and of rest of the busy program by turns, where it does not always work: less than 5 % of the time, from
+/// where on `stalls` marks a load as a whole.
+const BURST: (Duration, Duration) = (Duration::from_millis(8), Duration::from_millis(250));
 /// Priority (nice) of such bursts, where the system allows it: some kernels let a generator that wakes go first.
 const BURST_NICE: i32 = -20;
 /// Shares at which the two times of a bimodal server meet: one answer more or less is the other time.
