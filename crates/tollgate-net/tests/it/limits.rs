@@ -340,6 +340,34 @@ fn connections_per_client() {
 }
 
 #[test]
+fn a_client_gets_its_places_back_after_a_panic_and_from_the_queue() {
+    let limits =
+        Limits { connections_max: 1, connections_waiting_max: 4, connections_per_client_max: 2, ..Limits::default() };
+    let server = Running::start(limits);
+    let mut first = server.connect();
+    assert_eq!(first.ask("/panic").status, 500);
+    first.end();
+    server.wait_until(|counters| counters.connections_open() == 0);
+    let mut held = server.connect();
+    held.send("GET /flood HTTP/1.1\r\nHost: a\r\n\r\n");
+    server.wait_until(|counters| counters.requests() == 2);
+    let mut waiting = server.connect();
+    waiting.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+    server.wait_until(|counters| counters.connections_waiting() == 1);
+    let mut refused = server.connect();
+    assert_eq!(refused.answer().status, 429, "who waits counts");
+    refused.end();
+    drop(held);
+    assert_eq!(waiting.answer().status, 200);
+    waiting.end();
+    server.wait_until(|counters| counters.connections_open() == 0);
+    let again: Vec<_> = (0..2).map(|_| server.connect()).collect();
+    server.wait_until(|counters| counters.connections_open() + counters.connections_waiting() == 2);
+    assert_eq!(server.counters.faults(Fault::ClientConnectionsFull), 1);
+    drop(again);
+}
+
+#[test]
 fn who_waits_too_long_for_a_place_is_turned_away() {
     let limits = Limits { connections_max: 1, connections_waiting_max: 1, ..Limits::default() };
     let server = Running::start(limits);
