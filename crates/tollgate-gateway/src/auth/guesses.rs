@@ -1,8 +1,8 @@
 //! Wrong passwords by address: after some of them the next has to wait, each time for longer. The same wrong password
 //! again is refused without a look, and counts once.
 //!
-//! Nothing is counted by user name: whoever guesses can keep nobody else out. Credentials that were right before are
-//! never made to wait, so that others behind the same address stay in. Only passwords that were hashed are counted: no
+//! Nothing is counted by user name: guesses from one address keep out nobody at others. Credentials that were right before
+//! are never made to wait, so that those who were in stay in behind the same address, too. Only passwords that were hashed are counted: no
 //! flood makes the tables grow faster than that.
 
 use std::collections::HashMap;

@@ -52,7 +52,7 @@ impl Clients {
         client_address(request, peer, &self.trusted_proxies)
     }
 
-    /// Whether an address may have any number of connections: whoever sends for many has the connections of many.
+    /// Whether an address may have any number of connections. A proxy has those of all its clients.
     pub(crate) fn is_unlimited(&self, address: IpAddr) -> bool {
         self.exempt.iter().chain(&self.trusted_proxies).any(|network| network.contains(&address))
     }

@@ -12,7 +12,7 @@ use crate::base::client::Client;
 /// Tables, each with a lock of its own: a flood of refusals is no place where loops meet.
 const TABLES: usize = 16;
 
-/// Clients of one table; of more, whoever was refused last the longest ago is forgotten.
+/// Clients of one table. Beyond it, the one is forgotten whose last refusal is oldest.
 const ENTRIES_MAX: usize = 32;
 
 /// Reason for a refusal.

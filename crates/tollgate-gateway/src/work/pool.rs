@@ -134,11 +134,19 @@ impl Pool {
     /// # Errors
     /// As [`acquire`](Pool::acquire).
     pub(crate) async fn acquire_long(&self, task: &Task<'_>) -> Result<Reading, Refused> {
-        let Some(long) = &self.long else { return self.acquire(task).await };
+        let (turn, work_process) = self.acquire_with_turn(task).await?;
+        Ok(Reading { _long: turn, ..self.reading(task, work_process).await? })
+    }
+
+    /// Acquires a turn of what may take long, where there are any, and a work process; waiting for both has the time
+    /// limit of one.
+    async fn acquire_with_turn(
+        &self,
+        task: &Task<'_>,
+    ) -> Result<(Option<WorkProcess<()>>, WorkProcess<Connection>), Refused> {
+        let Some(long) = &self.long else { return Ok((None, self.dispatcher.acquire(task).await?)) };
         let turn = long.acquire(task).await?;
-        // Waiting for both has the time limit of one.
-        let work_process = self.dispatcher.acquire_in_time(task).await?;
-        Ok(Reading { _long: Some(turn), ..self.reading(task, work_process).await? })
+        Ok((Some(turn), self.dispatcher.acquire_in_time(task).await?))
     }
 
     /// Acquires a work process for a paused read that has begun to answer; it is never refused.
@@ -167,12 +175,9 @@ impl Pool {
     /// As [`acquire`](Pool::acquire).
     pub(crate) async fn acquire_to_write(&self, task: &Task<'_>) -> Result<Writing, Refused> {
         // Writers of a file wait for each other and for the disk.
-        let (turn, work_process) = match (&self.long, &self.locking) {
-            (Some(long), Locking::Writers(_)) => {
-                let turn = long.acquire(task).await?;
-                (Some(turn), self.dispatcher.acquire_in_time(task).await?)
-            }
-            _ => (None, self.dispatcher.acquire(task).await?),
+        let (turn, work_process) = match &self.locking {
+            Locking::Writers(_) => self.acquire_with_turn(task).await?,
+            Locking::Whole(_) | Locking::Unlocked => (None, self.dispatcher.acquire(task).await?),
         };
         let lock = match &self.locking {
             Locking::Whole(lock) => WriteLock::Whole(match Arc::clone(lock).try_write_owned() {
