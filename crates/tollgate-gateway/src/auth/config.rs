@@ -31,7 +31,7 @@ pub struct Authentication {
     pub hashes_at_once: u32,
     /// Requests waiting for one; the next is answered 503.
     pub hashes_waiting_max: u32,
-    /// Wrong passwords of one address before the next one has to wait.
+    /// Wrong passwords of one address that cost no wait.
     pub wrong_passwords_free: u32,
     /// Longest wait for it.
     pub wrong_password_seconds_max: u32,
@@ -87,8 +87,8 @@ pub(crate) struct AuthenticationTable {
     #[serde(deserialize_with = "within::<0, HASHES_WAITING_MAX, u32, _>")]
     #[schemars(range(min = 0, max = HASHES_WAITING_MAX))]
     hashes_waiting_max: u32,
-    /// Wrong passwords of one address before the next one has to wait: for 1 s, then 2 s, 4 s and so on, answered 429
-    /// until then. One is forgotten each minute. Passwords that were right before do not wait.
+    /// Wrong passwords of one address that cost no wait. After each further one the next has to wait: for 1 s, then 2 s, 4 s
+    /// and so on, answered 429 until then. One is forgotten each minute. Passwords that were right before do not wait.
     #[serde(deserialize_with = "within::<1, WRONG_PASSWORDS_MAX, u32, _>")]
     #[schemars(range(min = 1, max = WRONG_PASSWORDS_MAX))]
     wrong_passwords_free: u32,

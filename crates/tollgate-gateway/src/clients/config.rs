@@ -112,7 +112,7 @@ pub(crate) fn meaning(
         all.into_iter()
             .map(|one| {
                 network(one.as_ref()).ok_or_else(|| {
-                    let wrong = "expected an address such as 10.1.2.3, or a network such as 10.1.2.0/24";
+                    let wrong = "expected an address such as 10.1.2.3, or a network such as 10.1.2.0/24 (no bits beyond its mask)";
                     ConfigError::at(text, file_name, one.span(), wrong)
                 })
             })
